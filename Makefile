@@ -1,0 +1,55 @@
+# make book    build the book into _build/html        make serve   build and serve it on localhost
+# make test    everything that must hold              make bench   speed beside other libraries
+# make notebooks   run the notebooks and store their outputs (NB=book/01_svd.ipynb for one)
+
+PYTHON ?= python3
+BIN := .venv/bin
+# The exact versions of the last full run; `make LOCK= …` takes the newest that requirements.txt allows.
+LOCK ?= requirements.lock
+PORT ?= 8000
+INSTALLED := .venv/installed
+
+.PHONY: book serve test bench notebooks format lock clean
+
+book: $(INSTALLED)
+	@echo "── Building the book (warnings are errors)"
+	@$(BIN)/jupyter-book build . -W -n --keep-going --quiet
+	@echo "The book is ready. Open file://$(CURDIR)/_build/html/index.html"
+
+serve: book
+	@echo "Serving on http://localhost:$(PORT)/ (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+test: $(INSTALLED)
+	@echo "── 1/3 Style (ruff)"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "── 2/3 The book"
+	@$(MAKE) --no-print-directory book
+	@echo "── 3/3 Library, notebooks, book and browser (pytest)"
+	@$(BIN)/python -m pytest
+
+bench: $(INSTALLED)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+notebooks: $(INSTALLED)
+	@$(BIN)/python book/_ext/notebooks.py $(NB)
+
+format: $(INSTALLED)
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+# Write down the versions that are installed now, after a `make LOCK= test` that passed.
+lock: $(INSTALLED)
+	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+
+clean:
+	rm -rf _build .venv
+
+$(INSTALLED): requirements.txt pyproject.toml $(wildcard $(LOCK))
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
+	@echo "── Setting up .venv (once; about a minute)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on \
+		-r requirements.txt $(if $(LOCK),-c $(LOCK))
+	@touch $@

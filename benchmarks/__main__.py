@@ -1,0 +1,93 @@
+"""The command line: python -m benchmarks [name …] [--quick] [--repeats N] [--threads N] …"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from . import svd
+from .harness import run
+from .report import environment, markdown, write_json
+
+TASKS = [*svd.TASKS]  # a chapter's tasks are added here
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the chosen tasks, print the table, write the JSON; 1 if a contender failed."""
+    options = _parse(arguments)
+    tasks = [task for task in TASKS if not options.names or task.name in options.names]
+    repeats = options.repeats or (2 if options.quick else 7)
+    with threadpool_limits(options.threads):
+        results = [
+            run(task, repeats, options.quick, _progress(f"[{number}/{len(tasks)}] "))
+            for number, task in enumerate(tasks, start=1)
+        ]
+        machine = environment()
+    _clear_progress()
+    settings = {
+        "quick": options.quick,
+        "repeats": repeats,
+        "tasks": [t.name for t in tasks],
+    }
+    if options.quick:
+        print("Quick run: sizes are a tenth of those named, and the ratios mean nothing.\n")
+    print(markdown(results, machine))
+    write_json(options.json, results, machine, settings)
+    return int(any(m.failure for result in results for m in result.measurements.values()))
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Compare kpca_edu with its peers: time, accuracy, memory.",
+        epilog="Tasks: " + "; ".join(f"{task.name} ({task.description})" for task in TASKS),
+    )
+    parser.add_argument("names", nargs="*", metavar="name", help="tasks to run (default: all)")
+    parser.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
+    parser.add_argument("--repeats", type=int, help="timed rounds (default: 7, quick: 2)")
+    # With more, the OpenBLAS copies of NumPy and SciPy fight for the cores inside any peer that
+    # uses both: randomized_svd took four times as long on two threads as on one.
+    parser.add_argument("--threads", type=int, default=1, help="threads of BLAS (default: 1)")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        default=Path(__file__).with_name("results.json"),
+        help="where to write all numbers (default: %(default)s)",
+    )
+    options = parser.parse_args(arguments)
+    unknown = set(options.names) - {task.name for task in TASKS}
+    if unknown:
+        known = ", ".join(task.name for task in TASKS)
+        parser.error(f"no task named {', '.join(sorted(unknown))}: choose from {known}")
+    if options.repeats is not None and options.repeats < 1:
+        parser.error(f"--repeats {options.repeats}: at least 1 is needed")
+    if options.threads < 1:
+        parser.error(f"--threads {options.threads}: at least 1 is needed")
+    if not options.json.parent.is_dir():
+        parser.error(f"--json {options.json}: there is no folder {options.json.parent}")
+    return options
+
+
+def _progress(prefix: str) -> Callable[[str], None]:
+    """Return a function that shows a message: on one updating line if a terminal reads it."""
+
+    def show(message: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\033[K{prefix}{message}", end="", file=sys.stderr, flush=True)
+        else:
+            print(f"{prefix}{message}", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _clear_progress() -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""Checkers for the book's exercises: ``check("svd-1", answer)`` says right or wrong, and helps.
+
+An answer left as ``...`` gets a friendly "not yet". What the mathematics leaves open, such as the
+sign of a singular vector, a checker leaves open too. One module a chapter holds the checkers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import svd  # noqa: F401  (importing a chapter registers its exercises)
+from .checking import REGISTRY, Verdict, judge
+
+__all__ = ["check", "exercise_ids"]
+
+
+def check(id: str, answer: Any = ..., hints: int = 1) -> Verdict:
+    """Judge an answer to the exercise ``id``; ask for more help with ``hints=2`` and so on.
+
+    >>> check("svd-1", 5.0)
+    ✓ svd-1: right.
+    >>> bool(check("svd-1", 7.0))
+    False
+    """
+    if id not in REGISTRY:
+        known = ", ".join(exercise_ids())
+        raise ValueError(f"There is no exercise {id!r}. There are: {known}.")
+    return judge(REGISTRY[id], answer, hints)
+
+
+def exercise_ids() -> list[str]:
+    """Return the names of all exercises that have a checker, in the order of the book."""
+    return list(REGISTRY)

@@ -1,0 +1,143 @@
+"""The machinery of the checkers: a registry, a verdict, and the comparisons that chapters share."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compare import align_signs, same_subspace
+
+
+class WrongAnswer(Exception):
+    """Raised by a checker: its message tells the reader what is wrong, as far as one can see."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: how its answer is judged, and help from a nudge to nearly the solution."""
+
+    id: str
+    verify: Callable[[Any], None]  # raises WrongAnswer
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What ``check`` says: ``status`` is "right", "wrong" or "not yet"; true only if right."""
+
+    id: str
+    status: str
+    message: str
+
+    def __bool__(self) -> bool:
+        return self.status == "right"
+
+    def __repr__(self) -> str:
+        return self.message
+
+
+REGISTRY: dict[str, Exercise] = {}
+
+
+def exercise(id: str, *hints: str) -> Callable:
+    """Register the decorated function as the checker of one exercise."""
+
+    def register(verify: Callable[[Any], None]) -> Callable[[Any], None]:
+        if id in REGISTRY:
+            raise ValueError(f"Two exercises are called {id!r}.")
+        if len(hints) < 2:
+            raise ValueError(f"Exercise {id!r} needs at least two hints, from gentle to plain.")
+        REGISTRY[id] = Exercise(id, verify, hints)
+        return verify
+
+    return register
+
+
+def judge(exercise: Exercise, answer: Any, hints: int) -> Verdict:
+    """Run the checker and put its finding, and the hints asked for, into words."""
+    if answer is ...:
+        return _verdict(exercise, "not yet", "○", "not yet, and that is fine.", hints)
+    try:
+        exercise.verify(answer)
+    except WrongAnswer as finding:
+        return _verdict(exercise, "wrong", "✗", f"not right. {finding}".strip(), hints)
+    except Exception as error:  # the reader's own function failed, or the answer has a strange type
+        problem = f"your answer raised {type(error).__name__}: {error}"
+        return _verdict(exercise, "wrong", "✗", problem, hints)
+    return Verdict(exercise.id, "right", f"✓ {exercise.id}: right.")
+
+
+def _verdict(exercise: Exercise, status: str, mark: str, finding: str, hints: int) -> Verdict:
+    shown = exercise.hints[: max(hints, 0)]
+    lines = [f"{mark} {exercise.id}: {finding}"]
+    lines += [f"Hint {i} of {len(exercise.hints)}: {hint}" for i, hint in enumerate(shown, 1)]
+    if len(shown) < len(exercise.hints):
+        lines.append(f'More help: check("{exercise.id}", answer, hints={len(shown) + 1})')
+    wrapped = [textwrap.fill(line, 78, subsequent_indent="  ") for line in lines]
+    return Verdict(exercise.id, status, "\n".join(wrapped))
+
+
+def as_number(answer: Any) -> float:
+    """Return the answer as a float, or say what a number would have been."""
+    try:
+        number = float(answer)
+    except (TypeError, ValueError):
+        raise WrongAnswer(f"A number is needed, not {type(answer).__name__}.") from None
+    if not np.isfinite(number):
+        raise WrongAnswer(f"A finite number is needed, not {number}.")
+    return number
+
+
+def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
+    """Return the answer as a finite array of the wanted shape."""
+    try:
+        array = np.asarray(answer, float)
+    except (TypeError, ValueError):
+        raise WrongAnswer(f"An array of numbers of shape {shape} is needed.") from None
+    if array.shape != shape:
+        raise WrongAnswer(f"The shape should be {shape}, and yours is {array.shape}.")
+    if not np.isfinite(array).all():
+        raise WrongAnswer("There are NaN or infinite entries in it.")
+    return array
+
+
+def as_function(answer: Any) -> Callable:
+    """Return the answer if it can be called."""
+    if not callable(answer):
+        raise WrongAnswer("A function is needed: pass its name, without brackets and arguments.")
+    return answer
+
+
+def expect_close(answer: Any, right: Any, why: str = "", rtol: float = 1e-6) -> None:
+    """Accept a number or array that equals the right one up to rtol of its largest entry."""
+    right = np.asarray(right, float)
+    given = as_array(answer, right.shape) if right.ndim else np.asarray(as_number(answer))
+    if np.abs(given - right).max(initial=0.0) > rtol * (np.abs(right).max(initial=0.0) or 1.0):
+        raise WrongAnswer(why)
+
+
+def expect_not(answer: Any, wrong: Any, why: str, rtol: float = 1e-6) -> None:
+    """Recognise a typical wrong answer and say what it is."""
+    try:
+        expect_close(answer, wrong, rtol=rtol)
+    except WrongAnswer:
+        return
+    raise WrongAnswer(why)
+
+
+def expect_directions(answer: Any, right: NDArray, why: str = "", tol: float = 1e-6) -> None:
+    """Accept columns that equal the right ones up to the sign of each."""
+    given = as_array(answer, right.shape)
+    if np.abs(align_signs(right, given) - right).max() > tol:
+        raise WrongAnswer(why)
+
+
+def expect_subspace(answer: Any, right: NDArray, why: str = "", tol: float = 1e-6) -> None:
+    """Accept any columns that span the same subspace."""
+    if not same_subspace(right, as_array(answer, right.shape), tol):
+        raise WrongAnswer(why)

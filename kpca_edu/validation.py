@@ -1,0 +1,148 @@
+"""Input checks whose messages teach: what came, what was needed, what to do."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "data_matrix",
+    "orthonormal_columns",
+    "component_count",
+    "fraction",
+    "singular_values",
+]
+
+
+def data_matrix(A: ArrayLike, name: str = "X") -> NDArray:
+    """Return A as a finite real matrix of floats, or say in one sentence why it is none.
+
+    Floats keep their precision, integers and booleans become doubles; a float array is not copied.
+
+    >>> data_matrix([1, 2, 3])
+    Traceback (most recent call last):
+    ...
+    ValueError: X is 1-D with shape (3,): a matrix is needed. Use X.reshape(-1, 1) if its entries \
+are samples of one feature, X.reshape(1, -1) if they are the features of one sample.
+    """
+    array = _real_array(A, name)
+    if array.ndim == 1:
+        raise ValueError(
+            f"{name} is 1-D with shape {array.shape}: a matrix is needed. "
+            f"Use {name}.reshape(-1, 1) if its entries are samples of one feature, "
+            f"{name}.reshape(1, -1) if they are the features of one sample."
+        )
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} is {array.ndim}-D with shape {array.shape}: a matrix (2-D) is needed. "
+            f"Reshape it so that each row is one sample."
+        )
+    if array.size == 0:
+        raise ValueError(
+            f"{name} is empty, with shape {array.shape}: "
+            f"at least one row and one column are needed."
+        )
+    return _finite(array, name)
+
+
+def orthonormal_columns(U: ArrayLike, name: str = "U") -> NDArray:
+    """Return U as a float matrix whose columns are orthonormal (there may be none of them)."""
+    array = _real_array(U, name)
+    if array.ndim != 2 or array.shape[1] > 0:
+        array = data_matrix(U, name)
+    gap = np.abs(array.T @ array - np.eye(array.shape[1])).max(initial=0.0)
+    if gap > array.shape[0] * np.sqrt(np.finfo(array.dtype).eps):
+        raise ValueError(
+            f"The columns of {name} are not orthonormal: {name}ᵀ{name} differs from the identity "
+            f"by {gap:.2g}. Orthonormalise them first, for example with np.linalg.qr({name})[0]."
+        )
+    return array
+
+
+def component_count(k: int, limit: int, of: str, least: int = 0) -> int:
+    """Return k as an int between ``least`` and ``limit``, the number that ``of`` can have.
+
+    >>> component_count(12, 5, "a 10×5 matrix")
+    Traceback (most recent call last):
+    ...
+    ValueError: k=12 components asked of a 10×5 matrix: at most 5 exist.
+    """
+    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral):
+        raise ValueError(
+            f"k={k!r} is no number of components: a whole number from {least} to {limit} is needed."
+        )
+    if k < least:
+        raise ValueError(f"k={k} components asked of {of}: at least {least} is needed.")
+    if k > limit:
+        raise ValueError(f"k={k} components asked of {of}: at most {limit} exist.")
+    return int(k)
+
+
+def fraction(value: float, name: str) -> float:
+    """Return value as a float from 0 to 1, both ends allowed."""
+    if not isinstance(value, Real) or not 0 <= value <= 1:
+        raise ValueError(f"{name}={value!r}: a number from 0 to 1 is needed, such as 0.05 for 5 %.")
+    return float(value)
+
+
+def singular_values(s: ArrayLike, name: str = "s") -> NDArray:
+    """Return s as a 1-D array of non-negative numbers in falling order (it may be empty)."""
+    array = _finite(_real_array(s, name), name)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {array.shape}: a 1-D array of singular values is needed. "
+            f"Take them from thin_svd(A).s, or np.diag({name}) if they are in a diagonal matrix."
+        )
+    if array.size and (array.min() < 0 or np.any(np.diff(array) > 0)):
+        raise ValueError(
+            f"{name} must be non-negative and in falling order, as thin_svd(A).s is: "
+            f"sort it with np.sort({name})[::-1] if only the order is off."
+        )
+    return array
+
+
+def _real_array(A: ArrayLike, name: str) -> NDArray:
+    """Return A as an array of floats of any dimension; refuse what is not made of real numbers."""
+    if hasattr(A, "toarray"):
+        raise ValueError(
+            f"{name} is a sparse matrix: this function works on dense arrays. "
+            f"Use {name}.toarray() if it fits in memory."
+        )
+    try:
+        array = np.asarray(A)
+    except ValueError:
+        raise ValueError(
+            f"{name} has rows of different lengths: every row needs the same number of entries. "
+            f"Fill the gaps or drop the short rows."
+        ) from None
+    if np.iscomplexobj(array):
+        raise ValueError(
+            f"{name} is complex: real numbers are needed. "
+            f"Use {name}.real if the imaginary parts are zero."
+        )
+    if array.dtype.kind in "OSUMm":
+        try:
+            array = array.astype(float) if array.dtype.kind == "O" else None
+        except (TypeError, ValueError):
+            array = None
+        if array is None:
+            raise ValueError(
+                f"{name} holds entries that are not numbers, such as text or dates: "
+                f"real numbers are needed. Encode or drop those columns first."
+            )
+    return array if array.dtype.kind == "f" else array.astype(float)
+
+
+def _finite(array: NDArray, name: str) -> NDArray:
+    """Return the array itself if all entries are finite; else say where the first bad one is."""
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = ", ".join(str(i) for i in np.argwhere(bad)[0])
+        what = "NaN" if np.isnan(array[bad][0]) else "infinity"
+        raise ValueError(
+            f"{name} holds NaN or infinity, {bad.sum()} in all, the first ({what}) at index "
+            f"[{where}]: finite numbers are needed. Drop those rows or fill the entries in first."
+        )
+    return array

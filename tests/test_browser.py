@@ -1,0 +1,158 @@
+"""Open every built page in Chromium as readers do: wide and on a phone, light and dark.
+
+Needs the built book (``make book``) and Chromium. Without them the tests are skipped with a
+sentence; with KPCA_EDU_REQUIRE_BROWSER=1 in the environment, as in CI, they fail instead.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+HTML = Path(__file__).parents[1] / "_build/html"
+PAGES = sorted(
+    path.relative_to(HTML).as_posix()
+    for path in HTML.rglob("*.html")
+    if "_static" not in path.parts and "http-equiv" not in path.read_text("utf8")[:400].lower()
+)
+VIEWS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+REQUIRED = os.environ.get("KPCA_EDU_REQUIRE_BROWSER") == "1"
+
+
+def missing(what: str) -> None:
+    """Skip, or fail where a browser is required."""
+    (pytest.fail if REQUIRED else pytest.skip)(what)
+
+
+def chromium() -> str | None:
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Serve the built book on this machine for as long as the tests run."""
+    if not PAGES:
+        missing("The book has not been built: run `make book` first.")
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Quiet, directory=HTML)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if chromium() is None:
+        missing("No Chromium on this machine: install Debian's `chromium` to run these tests.")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser, address):
+    """Return a function that opens a page and notes what goes wrong on the way."""
+    contexts = []
+
+    def opener(path: str, width: int, scheme: str):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.problems = []
+        note = page.problems.append
+        page.on("console", lambda m: note(f"console: {m.text}") if m.type == "error" else None)
+        page.on("pageerror", lambda error: note(f"script error: {error}"))
+        page.on("requestfailed", lambda request: note(f"failed request: {request.url}"))
+        page.on("response", lambda r: note(f"{r.status}: {r.url}") if r.status >= 400 else None)
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((address, "data:", "blob:"))
+                else note(f"foreign request: {request.url}")
+            ),
+        )
+        page.goto(f"{address}/{path}", wait_until="load")
+        page.evaluate("() => window.MathJax?.startup?.promise")
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()
+
+
+def test_book_is_there():
+    """There are pages to look at; otherwise all tests below would pass by seeing nothing."""
+    if len(PAGES) < 5:
+        missing("The book has not been built: run `make book` first.")
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS, ids=lambda value: str(value))
+@pytest.mark.parametrize("path", PAGES)
+def test_page(open_page, path, width, scheme):
+    """No error, nothing foreign, all math set, all images there, no overflow, accessible."""
+    page = open_page(path, width, scheme)
+    assert page.problems == []
+    assert untypeset_math(page) == []
+    assert broken_images(page) == []
+    assert page.evaluate(OVERFLOW) <= 1
+    assert page.evaluate("() => document.documentElement.dataset.theme") == scheme
+    assert accessibility_problems(page) == []
+
+
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def untypeset_math(page) -> list[str]:
+    return page.evaluate(
+        """() => [...document.querySelectorAll('span.math, div.math')]
+            .filter(e => !e.querySelector('mjx-container') || e.querySelector('mjx-merror'))
+            .map(e => e.textContent.slice(0, 80))"""
+    )
+
+
+def broken_images(page) -> list[str]:
+    return page.evaluate(
+        """() => [...document.images]
+            .filter(i => !i.complete || !i.naturalWidth || i.alt.trim().length < 10)
+            .map(i => `${i.src.slice(-60)} alt=${i.alt}`)"""
+    )
+
+
+def accessibility_problems(page) -> list[tuple]:
+    script = next(path for path in files("axe_playwright_python").iterdir() if path.suffix == ".js")
+    page.add_script_tag(path=str(script))
+    found = page.evaluate(
+        """() => axe.run({exclude: ['mjx-container']},  // MathJax's own, slow to look through
+            {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"""
+    )
+    return [
+        (violation["id"], node["target"], node["html"][:120])
+        for violation in found["violations"]
+        for node in violation["nodes"]
+    ]

@@ -1,0 +1,836 @@
+"""The theorems of chapter 1 on random matrices, with mpmath, NumPy, SciPy and scikit-learn beside.
+
+Residuals are bounded in units of machine precision × size of the matrix × largest singular value.
+"""
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from matrices import (
+    EPS,
+    LAUCHLI,
+    assert_orthonormal,
+    assert_tiny,
+    known_bug,
+    known_svds,
+    moderate,
+    not_zero,
+    orthonormal,
+    random_of_rank,
+    sparing,
+    thorough,
+)
+from scipy.optimize import minimize
+from sklearn.decomposition import TruncatedSVD
+
+from kpca_edu import svd as module
+from kpca_edu.svd import (
+    SVD,
+    choose_rank,
+    frobenius_norm,
+    full_svd,
+    is_svd,
+    low_rank,
+    low_rank_error,
+    projector,
+    relative_error,
+    svd_by_maximization,
+    svd_via_gram,
+    thin_svd,
+)
+
+GRADED = orthonormal(5, 4, 1) * [1.0, 1e-4, 1e-8, 1e-12] @ orthonormal(4, 4, 2).T
+FOUR = np.array([10.0, 3.0, 1.0, 0.5])  # the singular values of exercise 5
+NORMS = {"frobenius": "fro", "spectral": 2}  # our names, NumPy's names
+
+
+def ranks_below(A):
+    return range(min(A.shape) + 1)
+
+
+def padded(s):
+    """Append zeros, as s_i = 0 for i beyond the rank, up to 30 values."""
+    return np.append(s, np.zeros(30 - len(s)))
+
+
+def svdvals(A):
+    """NumPy's singular values, padded with zeros."""
+    return padded(np.linalg.svd(A, compute_uv=False))
+
+
+def svd_by_mpmath(A, digits=50):
+    """Return s and V to 50 digits, as mpmath matrices."""
+    with mpmath.workdps(digits):
+        _, s, Vt = mpmath.svd_r(mpmath.matrix(A.tolist()))
+        return s, Vt.T
+
+
+def leading_projector(V, k):
+    """Return V_k V_kᵀ of an mpmath matrix, multiplied in 50 digits and then rounded."""
+    with mpmath.workdps(50):
+        return np.array((V[:, :k] * V[:, :k].T).tolist(), float)
+
+
+# --- thin_svd --------------------------------------------------------------------------------
+
+
+@thorough
+@given(known_svds())
+def test_thin_svd_is_a_decomposition(known):
+    """A = U diag(s) Vᵀ, U and V orthonormal, s positive and falling: eq-svd."""
+    f = thin_svd(known.A)
+    assert_orthonormal(f.U, known.size)
+    assert_orthonormal(f.V, known.size)
+    assert_tiny(f.U @ np.diag(f.s) @ f.V.T - known.A, known.size, known.top)
+    assert np.all(f.s > 0)
+    assert np.all(np.diff(f.s) <= 0)
+
+
+@thorough
+@given(known_svds())
+def test_singular_values_and_rank_are_unique(known):
+    """The singular values found are those A was made from, and their number is the rank: eq-svd."""
+    f = thin_svd(known.A)
+    assert f.rank == known.s.size
+    assert_tiny(f.s - known.s, known.size, known.top)
+
+
+@thorough
+@given(known_svds())
+def test_matrix_is_the_sum_of_its_terms(known):
+    """matrix() adds the rank-one terms sᵢuᵢvᵢᵀ: eq-svd-sum."""
+    f = thin_svd(known.A)
+    terms = [f.s[i] * np.outer(f.U[:, i], f.V[:, i]) for i in range(f.rank)]
+    assert_tiny(f.matrix() - sum(terms, np.zeros_like(known.A)), known.size, known.top)
+
+
+@thorough
+@given(known_svds())
+def test_singular_vectors_are_mapped_to_each_other(known):
+    """Avᵢ = sᵢuᵢ and Aᵀuᵢ = sᵢvᵢ: eq-svd-vectors."""
+    f = thin_svd(known.A)
+    assert_tiny(known.A @ f.V - f.U * f.s, known.size, known.top)
+    assert_tiny(known.A.T @ f.U - f.V * f.s, known.size, known.top)
+
+
+@thorough
+@given(known_svds(max_fall=3))
+def test_subspaces_are_unique_also_under_ties(known):
+    """The vectors of equal singular values span the same space as those A was made from: eq-svd."""
+    f = thin_svd(known.A)
+    for value in set(known.s):
+        tied = known.s == value
+        for found, made in ((f.U, known.U), (f.V, known.V)):
+            gap = found[:, tied] @ found[:, tied].T - made[:, tied] @ made[:, tied].T
+            assert_tiny(gap, 2 * 8 * known.size)  # s₁ is at most 2·8 gaps between distinct values
+
+
+@thorough
+@given(known_svds())
+def test_the_transpose_swaps_U_and_V(known):
+    """Aᵀ = V diag(s) Uᵀ: singular values stay, left and right vectors swap: eq-svd."""
+    f, mirrored = thin_svd(known.A), thin_svd(known.A.T)
+    assert_tiny(f.s - mirrored.s, known.size, known.top)
+    assert_tiny((mirrored.V * f.s) @ mirrored.U.T - known.A, known.size, known.top)
+    assert (mirrored.U.shape, mirrored.V.shape) == (f.V.shape, f.U.shape)
+
+
+@thorough
+@given(known_svds())
+def test_signs_are_deterministic(known):
+    """The largest entry of each column of V is positive, so that eq-svd has one answer."""
+    V = thin_svd(known.A).V
+    largest = np.abs(V).max(axis=0, initial=0.0)
+    assert np.all(V.max(axis=0, initial=0.0) >= (1 - 2e-6) * largest)  # ties within 1e-6 count
+
+
+@pytest.mark.parametrize("factor", [thin_svd, svd_via_gram, svd_by_maximization])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("nudge", [0.0, 3e-16, -3e-16])
+def test_sign_of_a_tied_column(factor, sign, nudge):
+    """Of the entries of ±(1, −1)/√2, tied up to rounding, the first is made positive: eq-svd."""
+    A = sign * np.outer([1.0, 2.0], [1.0 + nudge, -1.0])
+    np.testing.assert_allclose(factor(A).V[:, 0], np.array([1.0, -1.0]) / np.sqrt(2), atol=1e-12)
+
+
+def test_the_sign_of_A_goes_into_U():
+    """−A has the V of A and the opposite U: eq-svd."""
+    A = GRADED[:, :2]
+    f, opposite = thin_svd(A), thin_svd(-A)
+    np.testing.assert_allclose(opposite.V, f.V, atol=1e-7)
+    np.testing.assert_allclose(opposite.U, -f.U, atol=1e-7)
+
+
+def test_rtol_decides_what_counts_as_zero():
+    """Values up to rtol · s₁ count as zero, so the rank in eq-svd can be asked for."""
+    A = np.diag([1.0, 1e-3, 1e-6])
+    assert [thin_svd(A, rtol).rank for rtol in (0.0, 1e-6, 1e-4, 0.5)] == [3, 2, 2, 1]
+    assert thin_svd(np.diag([1.0, 1e-17])).rank == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 3)])
+def test_the_zero_matrix_has_rank_zero(shape):
+    """The zero matrix is the empty sum of eq-svd-sum."""
+    for factor in (thin_svd, svd_via_gram, svd_by_maximization):
+        f = factor(np.zeros(shape))
+        assert f.rank == 0
+        assert (f.U.shape, f.V.shape) == ((shape[0], 0), (shape[1], 0))
+        assert np.array_equal(f.matrix(), np.zeros(shape))
+
+
+def test_a_decomposition_can_not_be_reassigned():
+    """The result is frozen, so its three factors always belong together: eq-svd."""
+    with pytest.raises(AttributeError):
+        thin_svd([[1.0]]).s = np.array([2.0])
+
+
+# --- oracles ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 3), (3, 5), (4, 4)])
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_agrees_with_fifty_digits(shape, scale):
+    """Singular values and leading projectors are those of mpmath: eq-svd eq-projector."""
+    A = scale * np.random.default_rng(7).standard_normal(shape)
+    f, (s, V) = thin_svd(A), svd_by_mpmath(A)
+    exact = np.array([float(value) for value in s])
+    assert_tiny(f.s - exact, max(shape), exact[0])
+    for k in range(1, len(exact) + 1):
+        gap = exact[k - 1] - (exact[k] if k < len(exact) else 0.0)
+        found = projector(f.V[:, :k])
+        assert_tiny(found - leading_projector(V, k), max(shape) * exact[0] / gap)
+
+
+def test_graded_values_are_right_to_machine_precision_of_the_largest():
+    """Values that fall to 1e-12 s₁ are all found, with errors of order eps · s₁: eq-svd."""
+    f, (s, V) = thin_svd(GRADED), svd_by_mpmath(GRADED)
+    assert_tiny(f.s - [float(value) for value in s], 5)
+    for k, gap in ((1, 1.0), (2, 1e-4), (3, 1e-8)):
+        assert_tiny(projector(f.V[:, :k]) - leading_projector(V, k), 5 / gap)
+
+
+def test_the_gram_matrix_loses_the_small_value_of_lauchli():
+    """thin_svd keeps Läuchli's 1e-9 to 6 digits, svd_via_gram loses it: eq-svd-gram."""
+    s, _ = svd_by_mpmath(LAUCHLI)
+    kept, lost = thin_svd(LAUCHLI), svd_via_gram(LAUCHLI)
+    assert kept.s == pytest.approx([float(value) for value in s], rel=1e-6)
+    assert lost.s == pytest.approx([np.sqrt(2)])
+    assert (kept.rank, lost.rank, svd_via_gram(LAUCHLI.T).rank) == (2, 1, 1)
+
+
+def test_the_gram_matrix_loses_half_of_the_digits():
+    """Of values falling to 1e-12 the way over AᵀA keeps those above √eps · s₁: eq-svd-gram."""
+    assert svd_via_gram(GRADED).s == pytest.approx([1.0, 1e-4], rel=1e-6)
+
+
+@thorough
+@given(moderate)
+def test_agrees_with_numpy_and_scipy(known):
+    """NumPy and SciPy give the same values, rank and pseudo-inverse: eq-svd eq-pseudo-inverse."""
+    f = thin_svd(known.A)
+    assert_tiny(padded(f.s) - svdvals(known.A), known.size)
+    assert_tiny(f.s - scipy.linalg.svdvals(known.A)[: f.rank], known.size)
+    assert f.rank == np.linalg.matrix_rank(known.A)
+    inverse = (f.V / f.s) @ f.U.T
+    assert_tiny(inverse - np.linalg.pinv(known.A, rcond=1e-10), 16**2 * known.size)  # ‖A⁺‖² ≤ 16²
+
+
+@pytest.mark.parametrize("shape", [(9, 6), (6, 9)])
+def test_agrees_with_scikit_learn(shape):
+    """TruncatedSVD (arpack) finds the same leading triples up to sign: eq-truncation."""
+    A = np.random.default_rng(3).standard_normal(shape)
+    peer = TruncatedSVD(n_components=3, algorithm="arpack", random_state=0).fit(A)
+    top = thin_svd(A).truncate(3)
+    np.testing.assert_allclose(top.s, peer.singular_values_, rtol=1e-12)
+    np.testing.assert_allclose(top.matrix(), peer.transform(A) @ peer.components_, atol=1e-12)
+    np.testing.assert_allclose(np.abs(top.V), np.abs(peer.components_.T), atol=1e-11)
+
+
+@thorough
+@given(moderate)
+def test_the_pseudo_inverse_gives_the_shortest_least_squares_solution(known):
+    """x = V diag(1/s) Uᵀb solves least squares with the smallest norm: eq-pseudo-inverse."""
+    f, b = thin_svd(known.A), known.rng.standard_normal(known.A.shape[0])
+    x = f.V @ (f.U.T @ b / f.s)
+    expected = np.linalg.lstsq(known.A, b, rcond=1e-10)[0]
+    assert_tiny(x - expected, 16**2 * known.size, np.linalg.norm(b))
+
+
+# --- full_svd, svd_via_gram, svd_by_maximization, is_svd ----------------------------------------
+
+
+@thorough
+@given(known_svds())
+def test_full_svd_has_square_orthogonal_factors(known):
+    """A = U S Vᵀ with orthogonal U (n×n), V (d×d) and diagonal S (n×d): eq-svd-full."""
+    (n, d), r = known.A.shape, known.s.size
+    U, S, V = full_svd(known.A)
+    assert (U.shape, S.shape, V.shape) == ((n, n), (n, d), (d, d))
+    assert_orthonormal(U, known.size)
+    assert_orthonormal(V, known.size)
+    assert_tiny(U @ S @ V.T - known.A, known.size, known.top)
+    assert_tiny(np.diag(S)[:r] - known.s, known.size, known.top)
+    assert np.count_nonzero(S) == r
+
+
+@thorough
+@given(known_svds())
+def test_full_svd_begins_with_the_thin_one(known):
+    """The first r columns are thin_svd's, and A is zero on the rest of V: eq-svd-full."""
+    f, (U, _, V) = thin_svd(known.A), full_svd(known.A)
+    assert np.array_equal(U[:, : f.rank], f.U)
+    assert np.array_equal(V[:, : f.rank], f.V)
+    assert_tiny(known.A @ V[:, f.rank :], known.size, known.top)
+    assert_tiny(known.A.T @ U[:, f.rank :], known.size, known.top)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_full_svd_keeps_the_sign_of_the_determinant(seed):
+    """det A = det U · s₁⋯s_d · det V with det U, det V = ±1: eq-svd-full."""
+    A = np.random.default_rng(seed).standard_normal((4, 4))
+    U, S, V = full_svd(A)
+    signs = np.linalg.det(U), np.linalg.det(V)
+    assert np.abs(signs) == pytest.approx([1, 1])
+    assert np.prod(signs) * np.prod(np.diag(S)) == pytest.approx(np.linalg.det(A))
+
+
+@thorough
+@given(known_svds(scales=st.sampled_from([1e-100, 1.0, 1e100]), ranks=st.just))
+def test_svd_via_gram_is_a_decomposition(known):
+    """AᵀA gives the same SVD, with errors larger by the condition number s₁/s_r: eq-svd-gram."""
+    f = svd_via_gram(known.A)
+    condition = known.top / known.s.min(initial=known.top)
+    assert f.rank == known.s.size
+    assert_tiny(f.s - known.s, known.size * condition, known.top)
+    n, d = known.A.shape
+    eigenvectors, divided = (f.V, f.U) if n >= d else (f.U, f.V)
+    assert_orthonormal(eigenvectors, known.size)
+    assert_orthonormal(divided, known.size * condition**2)
+    assert_tiny((f.U * f.s) @ f.V.T - known.A, known.size * condition, known.top)
+
+
+@thorough
+@given(moderate)
+def test_singular_values_are_roots_of_gram_eigenvalues(known):
+    """AᵀA and AAᵀ have the eigenvalues sᵢ² and zeros: eq-svd-gram."""
+    s2 = thin_svd(known.A).s ** 2
+    for gram in (known.A.T @ known.A, known.A @ known.A.T):
+        lam = np.linalg.eigvalsh(gram)[::-1]
+        assert_tiny(lam[: s2.size] - s2, known.size)
+        assert_tiny(lam[s2.size :], known.size)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4)])
+def test_both_ways_choose_the_same_signs(shape):
+    """svd_via_gram and thin_svd give the same U and V, signs included: eq-svd-gram."""
+    A = np.random.default_rng(0).standard_normal(shape)
+    f, g = thin_svd(A), svd_via_gram(A)
+    np.testing.assert_allclose(g.V, f.V, atol=1e-10)
+    np.testing.assert_allclose(g.U, f.U, atol=1e-10)
+
+
+@known_bug("A.T @ A overflows or underflows: divide A by its largest entry first")
+@pytest.mark.parametrize("scale", [1e-200, 1e-158, 1e200])
+def test_svd_via_gram_neither_overflows_nor_underflows(scale):
+    """The squares in AᵀA need not be lost, as the entries of A can be scaled first: eq-svd-gram."""
+    s = scale * np.array([3.0, 2.0])
+    assert svd_via_gram(np.diag(s)).s / scale == pytest.approx([3.0, 2.0], rel=1e-12)
+
+
+@known_bug("rounding in AᵀA itself exceeds max(n, d) · eps · s₁²: noise is counted as rank")
+def test_svd_via_gram_finds_the_rank():
+    """Zero singular values stay zero, although AᵀA is rounded: eq-svd-gram."""
+    for seed in range(500):
+        A = orthonormal(4, 3, seed) @ orthonormal(4, 3, seed + 999).T
+        assert svd_via_gram(A).rank == 3
+
+
+@sparing
+@given(known_svds(max_side=6, max_fall=4))
+def test_greedy_maximisation_agrees_with_lapack(known):
+    """One longest direction after the other gives the SVD to 1e-5: eq-svd-greedy."""
+    f = svd_by_maximization(known.A)
+    assert f.rank == known.s.size
+    np.testing.assert_allclose(f.s / known.top, known.s / known.top, atol=1e-5)
+    np.testing.assert_allclose(f.V.T @ f.V, np.eye(f.rank), atol=1e-10)
+    np.testing.assert_allclose(f.U.T @ f.U, np.eye(f.rank), atol=1e-5 * 16)
+    np.testing.assert_allclose(f.matrix() / known.top, known.A / known.top, atol=1e-5)
+
+
+def test_greedy_maximisation_takes_a_seed_or_a_generator():
+    """The random start comes through rng alone: eq-svd-greedy."""
+    A = np.random.default_rng(0).standard_normal((5, 3))
+    same = svd_by_maximization(A, 4), svd_by_maximization(A, np.random.default_rng(4))
+    assert np.array_equal(same[0].V, same[1].V)
+
+
+@known_bug("BFGS lets ‖v‖ drift to 1e6 and stops early: V is off by 0.09 at seed 4")
+def test_greedy_maximisation_does_not_depend_on_its_start():
+    """Every random start leads to the same V to 1e-5: eq-svd-greedy."""
+    A = np.random.default_rng(0).standard_normal((5, 3))
+    for seed in range(10):
+        np.testing.assert_allclose(svd_by_maximization(A, seed).V, thin_svd(A).V, atol=1e-5)
+
+
+@known_bug("7 of 100 random matrices come out with a wrong s or a wrong rank")
+def test_greedy_maximisation_is_right_for_every_matrix():
+    """The values of a hundred random matrices agree with LAPACK's to 1e-5: eq-svd-greedy."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        A = rng.standard_normal(rng.integers(1, 7, 2))
+        greedy, lapack = svd_by_maximization(A).s, thin_svd(A).s
+        assert greedy == pytest.approx(lapack, abs=1e-5)
+
+
+@known_bug("tied values come out as 1, 1 + 1e-16, which choose_rank and is_svd then refuse")
+def test_greedy_maximisation_gives_falling_values_under_ties():
+    """s falls, also where it is constant up to rounding: eq-svd-greedy."""
+    for seed in range(20):
+        A = orthonormal(5, 5, seed) * [2.0, 1.0, 1.0, 1.0, 0.5] @ orthonormal(5, 5, seed + 99).T
+        assert np.all(np.diff(svd_by_maximization(A).s) <= 0)
+
+
+@known_bug("np.linalg.norm squares the entries of A @ V: measure A / scale instead")
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_greedy_maximisation_neither_overflows_nor_underflows(scale):
+    """Units don't matter: eq-svd-greedy."""
+    assert svd_by_maximization(scale * np.diag([3.0, 2.0])).s / scale == pytest.approx([3.0, 2.0])
+
+
+@thorough
+@given(not_zero)
+def test_no_direction_is_stretched_more(known):
+    """No unit v orthogonal to v₁ … vᵢ has ‖Av‖ > sᵢ₊₁: eq-svd-greedy eq-spectral."""
+    f = thin_svd(known.A)
+    v = known.rng.standard_normal((known.A.shape[1], 20))
+    for i in range(f.rank):
+        v = v - f.V[:, :i] @ (f.V[:, :i].T @ v)
+        v = v / np.linalg.norm(v, axis=0)
+        stretch = np.linalg.norm(known.A / known.top @ v, axis=0)
+        assert np.all(stretch <= f.s[i] / known.top + 100 * known.size * EPS)
+
+
+@sparing
+@given(moderate, st.floats(0.1, 1.4))
+def test_turning_a_singular_vector_changes_nothing_to_first_order(known, angle):
+    """d‖Aw(t)‖²/dt at 0 is 2(Av)ᵀ(Aw) for any pair, and zero for singular vectors: eq-svd-turn."""
+    f, h = thin_svd(known.A), 1e-5
+    assume(f.rank >= 2)
+
+    def slope(v, w):
+        def length2(t):
+            return np.sum((known.A @ (v + t * w)) ** 2) / (1 + t**2)
+
+        return (length2(h) - length2(-h)) / (2 * h)
+
+    v, w = f.V[:, 0], f.V[:, 1]
+    assert abs(slope(v, w)) < 1e-9
+    turned = np.cos(angle) * v + np.sin(angle) * w, np.cos(angle) * w - np.sin(angle) * v
+    expected = np.sin(2 * angle) * (f.s[1] ** 2 - f.s[0] ** 2)
+    assert slope(*turned) == pytest.approx(expected, abs=1e-9)
+
+
+@thorough
+@given(known_svds())
+def test_is_svd_accepts_every_true_decomposition(known):
+    """The factors A was made from, with any signs, satisfy both sets: eq-svd-vectors."""
+    signs = known.rng.choice([-1.0, 1.0], known.s.size)
+    assert is_svd(known.A, known.U * signs, known.s, known.V * signs) is True
+
+
+@pytest.mark.parametrize(
+    ("A", "U", "s", "V"),
+    [
+        ([[1.0, 1.0]], [[1.0]], [1.0], [[1.0], [0.0]]),  # Av = su holds, Aᵀu = sv doesn't
+        ([[1.0], [1.0]], [[1.0], [0.0]], [1.0], [[1.0]]),  # the other way round
+        (np.diag([2.0, 1.0]), [[1.0], [0.0]], [2.0], [[1.0], [0.0]]),  # a term is missing
+        (np.diag([2.0, 1.0]), np.eye(2), [2.0, 1.0], np.diag([1.0, -1.0])),  # one sign is wrong
+        (np.diag([2.0, 1.0]), np.eye(2), [2.0, 1.001], np.eye(2)),  # one value is off
+        ([[4.0]], [[2.0]], [1.0], [[2.0]]),  # not of length one
+        (np.zeros((2, 2)), np.ones((2, 1)), [0.0], np.ones((2, 1))),  # not of length one either
+        ([[1.0]], [[np.nan]], [1.0], [[1.0]]),
+    ],
+)
+def test_is_svd_rejects(A, U, s, V):
+    """Half of the equations, a term left out, wrong signs or lengths don't pass: eq-svd-vectors."""
+    assert is_svd(A, U, s, V) is False
+
+
+def test_is_svd_measures_relative_to_the_size_of_A():
+    """The tolerance grows and shrinks with A, so units don't matter: eq-svd-vectors."""
+    for scale in (1e-100, 1.0, 1e100):
+        A, s, e = scale * np.diag([1.0, 1.0]), scale * np.array([1.0, 1.0]), np.eye(2)
+        assert is_svd(A, e, s, e)
+        assert not is_svd(A, e, s * 1.001, e)
+        assert is_svd(A, e, s * 1.001, e, tol=0.01)
+
+
+# --- norms -----------------------------------------------------------------------------------
+
+
+@thorough
+@given(known_svds())
+def test_norms_come_from_the_singular_values(known):
+    """‖A‖_F = √(Σsᵢ²) = √(tr AᵀA) and ‖A‖₂ = s₁: eq-frobenius eq-spectral eq-norms."""
+    scaled, units = known.A / known.top, known.size
+    norm = frobenius_norm(known.A) / known.top
+    assert_tiny(norm - np.sqrt(np.sum((known.s / known.top) ** 2)), units)
+    assert_tiny(norm**2 - np.trace(scaled.T @ scaled), units**2)
+    assert_tiny(thin_svd(scaled).s.max(initial=0.0) - np.linalg.norm(scaled, 2), units)
+
+
+@thorough
+@given(known_svds())
+def test_orthogonal_factors_change_no_norm(known):
+    """‖QAR‖ = ‖A‖ in both norms, and all singular values stay: eq-norms."""
+    n, d = known.A.shape
+    turned = orthonormal(n, n, known.rng) @ known.A @ orthonormal(d, d, known.rng)
+    assert_tiny(thin_svd(turned).s - known.s, known.size, known.top)
+    assert_tiny(frobenius_norm(turned) - frobenius_norm(known.A), known.size**1.5, known.top)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-200, 1.0, 1e200, 1e307])
+def test_frobenius_norm_neither_overflows_nor_underflows(scale):
+    """The 3-4-5 triangle has norm 5 at every scale: eq-frobenius."""
+    A = scale * np.diag([3.0, 4.0])
+    assert frobenius_norm(A) == pytest.approx(5 * scale, rel=1e-13)
+
+
+@thorough
+@given(known_svds())
+def test_weyl(known):
+    """s_{i+j−1}(A + B) ≤ s_i(A) + s_j(B) for all i and j, and s moves by at most ‖E‖₂: eq-weyl."""
+    rank = known.rng.integers(1, min(known.A.shape) + 1)
+    B = known.top * random_of_rank(rank, known.A, known.rng)
+    a, b, both = (padded(thin_svd(X).s) for X in (known.A, B, known.A + B))
+    slack = 100 * known.size * EPS * max(a[0], b[0])
+    for i in range(13):
+        for j in range(13):
+            assert both[i + j] <= a[i] + b[j] + slack
+    assert np.all(np.abs(both - a) <= b[0] + slack)
+
+
+# --- best approximation ----------------------------------------------------------------------
+
+
+@thorough
+@given(known_svds())
+def test_truncation_keeps_the_leading_terms(known):
+    """A_k = Σ_{i≤k} sᵢuᵢvᵢᵀ has rank min(k, r), is 0 for k = 0, A from r on: eq-truncation."""
+    f = thin_svd(known.A)
+    for k in ranks_below(known.A):
+        kept = f.truncate(k)
+        assert isinstance(kept, SVD)
+        assert kept.rank == min(k, f.rank)
+        assert np.array_equal(kept.s, f.s[:k])
+        assert np.array_equal(kept.U, f.U[:, :k])
+        assert np.array_equal(kept.V, f.V[:, :k])
+        if k >= f.rank:
+            assert_tiny(low_rank(known.A, k) - known.A, known.size, known.top)
+    assert np.array_equal(low_rank(known.A, 0), np.zeros_like(known.A))
+
+
+@thorough
+@given(known_svds(max_fall=3))
+def test_low_rank_is_the_sum_of_the_terms_A_was_made_from(known):
+    """Where s_k > s_{k+1} the matrix A_k is unique, so it is the known one: eq-truncation."""
+    s = np.append(known.s, 0.0)
+    for k in np.flatnonzero(s[:-1] > s[1:]) + 1:
+        expected = (known.U[:, :k] * known.s[:k]) @ known.V[:, :k].T
+        assert_tiny(low_rank(known.A, int(k)) - expected, 2 * 8 * known.size, known.top)
+
+
+@thorough
+@given(known_svds())
+def test_the_errors_are_the_norms_of_what_is_left(known):
+    """√(s²_{k+1} + …) and s_{k+1} are ‖A − A_k‖: eq-error-frobenius eq-error-spectral."""
+    s = thin_svd(known.A).s
+    for k in ranks_below(known.A):
+        left = (known.A - low_rank(known.A, k)) / known.top
+        for norm, numpys in NORMS.items():
+            error = low_rank_error(s, k, norm) / known.top
+            assert_tiny(error - np.linalg.norm(left, numpys), known.size**1.5)
+
+
+def test_the_errors_by_hand():
+    """3, 4, 5: what is left after one term has norm √(4² + 3²) = 5 and 4: eq-error-frobenius."""
+    s = [5.0, 4.0, 3.0]
+    assert low_rank_error(s, 0) == pytest.approx(np.sqrt(50))
+    assert [low_rank_error(s, k) for k in (1, 2, 3, 99)] == pytest.approx([5.0, 3.0, 0.0, 0.0])
+    assert [low_rank_error(s, k, "spectral") for k in (0, 1, 2, 3, 99)] == [5.0, 4.0, 3.0, 0.0, 0.0]
+    assert low_rank_error([4e200, 3e200], 0) == pytest.approx(5e200)
+
+
+def test_small_tails_are_not_swallowed_by_large_heads():
+    """The tail is summed by itself, so 1e-12 beside 1 keeps all its digits: eq-error-frobenius."""
+    assert low_rank_error([1.0, 4e-12, 3e-12], 1) == pytest.approx(5e-12, rel=1e-14)
+
+
+@thorough
+@given(known_svds(), st.floats(-8, 0))
+def test_no_competitor_is_nearer(known, log_step):
+    """No B of rank k, random or a step away from A_k, beats A_k: eq-eckart-young eq-shift."""
+    A, step = known.A / known.top, 10**log_step
+    (n, d), rng = A.shape, known.rng
+    for k in ranks_below(A):
+        f = thin_svd(A).truncate(k)
+        nudged_U = f.U + step * rng.standard_normal(f.U.shape)
+        nudged_V = f.V * f.s + step * rng.standard_normal(f.V.shape)
+        columns = orthonormal(n, k, rng)
+        for B in (random_of_rank(k, A, rng), nudged_U @ nudged_V.T, columns @ columns.T @ A):
+            slack = 100 * known.size * EPS * max(1.0, np.linalg.norm(B))
+            for norm, numpys in NORMS.items():
+                assert np.linalg.norm(A - low_rank(A, k), numpys) <= (
+                    np.linalg.norm(A - B, numpys) + slack
+                ), norm
+            assert np.all(svdvals(A)[k : k + d] <= svdvals(A - B)[:d] + slack)  # eq-shift
+
+
+@sparing
+@given(known_svds(scales=st.just(1.0), max_side=7, max_fall=3), st.integers(1, 4))
+def test_an_optimiser_ends_at_the_error_of_the_theorem(known, k):
+    """L-BFGS over LRᵀ comes down to ‖A − A_k‖²_F and no further: eq-eckart-young."""
+    (n, d), k = known.A.shape, min(k, *known.A.shape)
+
+    def error_and_gradient(entries):
+        L, R = entries[: n * k].reshape(n, k), entries[n * k :].reshape(d, k)
+        gap = L @ R.T - known.A
+        return np.sum(gap**2), 2 * np.concatenate([(gap @ R).ravel(), (gap.T @ L).ravel()])
+
+    start, options = known.rng.standard_normal((n + d) * k), {"maxiter": 5000, "gtol": 1e-9}
+    options["ftol"] = 1e-15
+    best = minimize(error_and_gradient, start, jac=True, method="L-BFGS-B", options=options).fun
+    bound = low_rank_error(thin_svd(known.A).s, k) ** 2
+    assert bound - 100 * EPS <= best <= bound + 1e-6
+
+
+def test_a_tie_has_several_best_approximations():
+    """If s_k = s_{k+1}, exchanging the two terms changes B and not its error: eq-eckart-young."""
+    A = np.diag([2.0, 1.0, 1.0])
+    for other in (np.diag([2.0, 1.0, 0.0]), np.diag([2.0, 0.0, 1.0])):
+        assert frobenius_norm(A - other) == pytest.approx(frobenius_norm(A - low_rank(A, 2)))
+    assert np.linalg.matrix_rank(low_rank(A, 2)) == 2
+
+
+# --- projections -----------------------------------------------------------------------------
+
+
+@thorough
+@given(known_svds())
+def test_projector_is_an_orthogonal_projection(known):
+    """P = UUᵀ is symmetric, idempotent, of trace k, and keeps the columns of U: eq-projector."""
+    P = projector(known.U)
+    assert np.array_equal(P, P.T)
+    assert_tiny(P @ P - P, known.size)
+    assert_tiny(P @ known.U - known.U, known.size)
+    assert_tiny(np.trace(P) - known.U.shape[1], known.size)
+
+
+@thorough
+@given(known_svds())
+def test_projecting_is_truncating(known):
+    """P_kA = A_k = AV_kV_kᵀ: eq-projection-form."""
+    f = thin_svd(known.A)
+    for k in ranks_below(known.A):
+        for projected in (
+            projector(f.U[:, :k]) @ known.A,
+            known.A @ projector(f.V[:, :k]),
+        ):
+            assert_tiny(projected - low_rank(known.A, k), known.size, known.top)
+
+
+@thorough
+@given(known_svds())
+def test_no_projection_keeps_more(known):
+    """‖A‖² = ‖PA‖² + ‖A − PA‖², and ‖PA‖² ≤ s₁² + … + s_k²: eq-pythagoras eq-keeps-most."""
+    A = known.A / known.top
+    f, slack = thin_svd(A), 100 * known.size**2 * EPS
+    for k in ranks_below(A):
+        P = projector(orthonormal(A.shape[0], k, known.rng))
+        kept, lost = frobenius_norm(P @ A) ** 2, frobenius_norm(A - P @ A) ** 2
+        assert_tiny(frobenius_norm(A) ** 2 - kept - lost, known.size**2)
+        most = np.sum((known.s[:k] / known.top) ** 2)
+        assert kept <= most + slack
+        assert_tiny(frobenius_norm(projector(f.U[:, :k]) @ A) ** 2 - most, known.size**2)
+
+
+@thorough
+@given(moderate)
+def test_projecting_on_to_the_columns_of_B_helps(known):
+    """‖A − PA‖ ≤ ‖A − B‖ for P on to the columns of B, with equality at PA: eq-projecting-helps."""
+    for k in ranks_below(known.A):
+        B = random_of_rank(k, known.A, known.rng)
+        PA = projector(scipy.linalg.orth(B)) @ known.A
+        apart = frobenius_norm(known.A - B) ** 2
+        nearer = frobenius_norm(known.A - PA) ** 2
+        assert nearer <= apart + 100 * known.size * EPS
+        assert_tiny(apart - nearer - frobenius_norm(PA - B) ** 2, known.size**2, 1 + apart)
+
+
+# --- choosing the rank -----------------------------------------------------------------------
+
+
+@thorough
+@given(not_zero)
+def test_relative_error_is_the_quotient_of_the_norms(known):
+    """‖A − A_k‖_F / ‖A‖_F falls from 1 to 0, and squared=True squares it: eq-relative-error."""
+    A, s = known.A / known.top, thin_svd(known.A).s
+    errors = [relative_error(s, k) for k in ranks_below(A)]
+    expected = [np.linalg.norm(A - low_rank(A, k)) / np.linalg.norm(A) for k in ranks_below(A)]
+    assert_tiny(np.subtract(errors, expected), known.size**1.5)
+    assert errors[0] == 1
+    assert relative_error(s, s.size) == relative_error(s, s.size + 7) == 0
+    assert np.all(np.diff(errors) <= 0)
+    squares = [relative_error(s, k, squared=True) for k in ranks_below(A)]
+    np.testing.assert_allclose(squares, np.square(errors), rtol=1e-14)
+
+
+@thorough
+@given(known_svds(), st.floats(0, 1), st.booleans())
+def test_choose_rank_is_the_smallest(known, bound, squared):
+    """k meets the bound and k − 1 does not: eq-choose-rank."""
+    k = choose_rank(known.s, bound, squared)
+    assert isinstance(k, int)
+    assert relative_error(known.s, k, squared) <= bound
+    assert k == 0 or relative_error(known.s, k - 1, squared) > bound
+
+
+@thorough
+@given(known_svds(), st.lists(st.floats(0, 1), min_size=2, max_size=6))
+def test_choose_rank_falls_as_the_bound_rises(known, bounds):
+    """A looser bound never needs more terms; 0 needs all of them, 1 needs none: eq-choose-rank."""
+    ranks = [choose_rank(known.s, bound) for bound in sorted(bounds)]
+    assert ranks == sorted(ranks, reverse=True)
+    assert choose_rank(known.s, 0.0) == known.s.size
+    assert choose_rank(known.s, 1.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("bound", "plain", "squared"),
+    # the squares are 100, 9, 1, 0.25 of 110.25: lost shares 0.0930, 0.0113, 0.00227 and roots
+    [(0.31, 1, 1), (0.3, 2, 1), (0.1, 3, 1), (0.05, 3, 2), (0.04, 4, 2), (0.01, 4, 3), (0.0, 4, 4)],
+)
+def test_choose_rank_by_hand(bound, plain, squared):
+    """Five percent of the norm and of its square are two demands: eq-choose-rank."""
+    assert choose_rank(FOUR, bound) == plain
+    assert choose_rank(FOUR, bound, squared=True) == squared
+
+
+def test_the_zero_matrix_has_no_error():
+    """Zero is approximated exactly by rank 0, and no 0/0 appears: eq-relative-error."""
+    for s in ([], [0.0], [0.0, 0.0]):
+        assert relative_error(s, 0) == low_rank_error(s, 0) == choose_rank(s, 0.0) == 0
+
+
+# --- kinds of input --------------------------------------------------------------------------
+
+INTEGERS = [[2, 0, 1], [1, 3, 0], [0, 1, 1], [2, 2, 0]]
+
+
+def read_only(A):
+    A = np.array(A, float)
+    A.flags.writeable = False
+    return A
+
+
+KINDS = {
+    "list": INTEGERS,
+    "integer": np.array(INTEGERS),
+    "unsigned": np.array(INTEGERS, np.uint8),
+    "Fortran order": np.asfortranarray(np.array(INTEGERS, float)),
+    "read-only": read_only(INTEGERS),
+    "negative strides": np.array(INTEGERS, float)[::-1, ::-1][::-1, ::-1],
+    "view with gaps": np.repeat(np.repeat(np.array(INTEGERS, float), 2, 0), 3, 1)[::2, ::3],
+    "object of numbers": np.array(INTEGERS, object),
+    "np.matrix": np.asmatrix(np.array(INTEGERS, float)),
+}
+FROM_MATRIX = {
+    "thin_svd": lambda A: thin_svd(A).matrix(),
+    "full_svd": lambda A: np.linalg.multi_dot([*full_svd(A)[:2], full_svd(A)[2].T]),
+    "svd_via_gram": lambda A: svd_via_gram(A).matrix(),
+    "svd_by_maximization": lambda A: svd_by_maximization(A).matrix(),
+    "low_rank": lambda A: low_rank(A, 3),
+    "frobenius_norm": frobenius_norm,
+    "is_svd": lambda A: is_svd(A, [[1.0]] * 4, [1.0], [[1.0]] * 3),
+}
+
+
+@pytest.mark.parametrize("A", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("function", FROM_MATRIX.values(), ids=FROM_MATRIX)
+def test_every_kind_of_real_matrix_is_accepted(function, A):
+    """Storage and number type don't change the result: eq-svd."""
+    result = function(A)
+    assert type(result) is not np.matrix
+    np.testing.assert_allclose(result, function(np.array(INTEGERS, float)), atol=1e-12)
+
+
+def test_booleans_are_zeros_and_ones():
+    """A mask is the matrix of its ones: eq-svd."""
+    mask = np.array([[True, True], [False, True]])
+    golden = (1 + np.sqrt(5)) / 2
+    assert thin_svd(mask).s == pytest.approx([golden, 1 / golden])
+
+
+@pytest.mark.parametrize("function", FROM_MATRIX.values(), ids=FROM_MATRIX)
+def test_the_matrix_is_never_changed(function):
+    """Functions of a matrix leave it as it was: eq-svd."""
+    A = np.array(INTEGERS, float)
+    before = A.copy()
+    function(A)
+    assert np.array_equal(A, before)
+
+
+def test_factors_and_singular_values_are_never_changed():
+    """Functions of s, U and V leave them as they were: eq-choose-rank eq-projector."""
+    s, U = FOUR.copy(), orthonormal(4, 4)
+    arrays = (A := (U * s) @ U.T), U, s
+    before = [array.copy() for array in arrays]
+    for function in (low_rank_error, relative_error, choose_rank):
+        function(s, 1)
+    projector(U), is_svd(A, U, s, U)
+    assert all(np.array_equal(*pair) for pair in zip(arrays, before, strict=True))
+
+
+def test_a_truncation_shares_nothing_with_the_matrix():
+    """Writing into a result doesn't reach the input: eq-truncation."""
+    A = np.eye(2)
+    low_rank(A, 2)[:] = 7
+    thin_svd(A).U[:] = 7
+    assert np.array_equal(A, np.eye(2))
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (4, 6)])
+def test_single_precision_stays_single(shape):
+    """float32 in, float32 out, with the rank judged at its own precision: eq-svd eq-truncation."""
+    A = random_of_rank(2, np.empty(shape), np.random.default_rng(0)).astype(np.float32)
+    for f in (thin_svd(A), svd_via_gram(A), thin_svd(A).truncate(1)):
+        assert {array.dtype for array in (f.U, f.s, f.V, f.matrix())} == {np.dtype(np.float32)}
+    assert low_rank(A, 1).dtype == np.float32
+    assert thin_svd(A).rank == svd_via_gram(A).rank == 2
+    np.testing.assert_allclose(low_rank(A, 2), A, atol=1e-5)
+
+
+def test_full_svd_of_single_precision_stays_single():
+    """float32 in, float32 out for all three factors: eq-svd-full."""
+    assert {factor.dtype for factor in full_svd(np.eye(2, dtype=np.float32))} == {np.dtype("f4")}
+
+
+@known_bug("LAPACK works in double, the rank is judged with the eps of long double")
+def test_the_rank_of_a_long_double_matrix():
+    """Rounding noise of the double computation is not counted as rank: eq-svd."""
+    A = random_of_rank(2, np.empty((6, 5)), np.random.default_rng(0)).astype(np.longdouble)
+    assert thin_svd(A).rank == 2
+
+
+@known_bug("_tail_norms multiplies by the scale again before the quotient is taken")
+def test_relative_error_does_not_overflow():
+    """A quotient of norms is finite even where the norm overflows: eq-relative-error."""
+    assert relative_error([1.7e308, 1.7e308], 1) == pytest.approx(np.sqrt(0.5))
+
+
+def test_every_public_name_is_tested_here():
+    """All that the module offers is imported by this file."""
+    assert set(module.__all__) <= set(globals())
