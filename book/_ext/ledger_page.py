@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 
 from docutils import nodes
@@ -39,7 +40,7 @@ def _entry(equation: Equation) -> list[str]:
         f"{{py:obj}}`{name} <{name}>`" for name in equation.functions
     )
     checks = ", ".join(f"{{doc}}`/{page}`" for page in equation.checks)
-    tests = ", ".join(f"`{name}`" for name in equation.tests)
+    tests = "; ".join(_tests_by_file(equation.tests))
     parts = [("Function", functions), ("Check in", checks), ("Test", tests)]
     facts = [f"- {title}: {text}" for title, text in parts if text]
     return [
@@ -52,6 +53,15 @@ def _entry(equation: Equation) -> list[str]:
         ":::",
         "",
     ]
+
+
+def _tests_by_file(tests: list[str]) -> Iterator[str]:
+    """Yield, for each file, its name and those of the tests in it."""
+    for file, group in groupby(tests, key=lambda test: test.split("::")[0]):
+        names = [test.split("::")[1].replace(".", "::") for test in group]
+        yield f"`{file}` " + ", ".join(
+            name.removeprefix("test_").replace("_", " ") for name in names
+        )
 
 
 def setup(app):

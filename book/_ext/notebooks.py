@@ -38,7 +38,7 @@ def repository_address(root: Path = ROOT) -> str:
 def install_cell(address: str) -> str:
     """Return the first code cell: it installs the library, and only where it is missing."""
     lines = [
-        "# Installs the book's library where it is missing (as on Colab); elsewhere this does nothing.",
+        "# Installs the book's library where it is missing, as on Colab.",
         "import importlib.util",
         "",
         'if importlib.util.find_spec("kpca_edu") is None:',
