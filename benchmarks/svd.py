@@ -13,6 +13,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.extmath import randomized_svd
 
 import kpca_edu
+from kpca_edu.datasets import matrix_with_singular_values
 
 from .harness import Task
 
@@ -50,10 +51,8 @@ def with_spectrum(
 
     def make(rng: np.random.Generator, quick: bool) -> MatrixProblem:
         rows, columns, rank = _sizes(quick, n, d, k)
-        U, _ = np.linalg.qr(rng.standard_normal((rows, columns)))
-        V, _ = np.linalg.qr(rng.standard_normal((columns, columns)))
         s = spectrum(columns)
-        return _problem((U * s) @ V.T, s, rank)
+        return _problem(matrix_with_singular_values(s, rows, columns, rng), s, rank)
 
     return make
 
