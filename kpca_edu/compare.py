@@ -25,21 +25,30 @@ def align_signs(U: ArrayLike, V: ArrayLike) -> NDArray:
         raise ValueError(
             f"U is {_size(U)} and V is {_size(V)}: columns can be matched only if the shapes agree."
         )
-    same_way = np.sum(U * V, axis=0) >= 0
+    same_way = np.sum(_unit_scale(U) * _unit_scale(V), axis=0) >= 0
     return np.where(same_way, V, -V)
 
 
 def subspace_angles(U: ArrayLike, V: ArrayLike) -> NDArray:
     """Return the principal angles between the column spaces of U and V, largest first.
 
-    U : (n, k), V : (n, l); the columns need not be orthonormal. The cosines of the angles are
-    the singular values of Q_Uᵀ Q_V, with Q an orthonormal basis; angles are in radians.
+    U : (n, k), V : (n, l); the columns need not be orthonormal. With orthonormal bases Q, the
+    cosines of the angles are the singular values of Q_UᵀQ_V, their sines those of what Q_V has
+    outside the larger space. Both together keep the digits of small and of large angles.
+    Angles are in radians.
 
     >>> subspace_angles([[1.0], [0.0]], [[1.0], [1.0]]).round(4)
     array([0.7854])
     """
-    U, V = _same_height(U, V)
-    return linalg.subspace_angles(U, V)
+    Q_U, Q_V = map(linalg.orth, _same_height(U, V))
+    if Q_U.shape[1] < Q_V.shape[1]:
+        Q_U, Q_V = Q_V, Q_U
+    if Q_V.shape[1] == 0:  # the zero space makes no angle
+        return np.empty(0)
+    inside = Q_U.T @ Q_V
+    cosines = linalg.svdvals(inside)[::-1]
+    sines = linalg.svdvals(Q_V - Q_U @ inside)
+    return np.arctan2(sines, cosines)
 
 
 def same_subspace(U: ArrayLike, V: ArrayLike, tol: float = 1e-8) -> bool:
@@ -48,11 +57,10 @@ def same_subspace(U: ArrayLike, V: ArrayLike, tol: float = 1e-8) -> bool:
     >>> same_subspace([[1.0], [0.0]], [[-3.0], [0.0]])
     True
     """
-    U, V = _same_height(U, V)
-    Q_U, Q_V = linalg.orth(U), linalg.orth(V)
+    Q_U, Q_V = map(linalg.orth, _same_height(U, V))
     if Q_U.shape != Q_V.shape:
         return False
-    return bool(Q_U.shape[1] == 0 or linalg.subspace_angles(Q_U, Q_V).max() <= tol)
+    return Q_U.size == 0 or bool(np.all(subspace_angles(Q_U, Q_V) <= tol))
 
 
 def fix_signs(V: NDArray, *partners: NDArray) -> tuple[NDArray, ...]:
@@ -83,6 +91,11 @@ def _same_height(U: ArrayLike, V: ArrayLike) -> tuple[NDArray, NDArray]:
             f"Both need the same number of rows."
         )
     return U, V
+
+
+def _unit_scale(A: NDArray) -> NDArray:
+    """Divide by the largest modulus, so that products neither over- nor underflow."""
+    return A / (np.abs(A).max() or 1.0)
 
 
 def _size(A: NDArray) -> str:

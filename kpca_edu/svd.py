@@ -18,7 +18,9 @@ from .validation import (
     component_count,
     data_matrix,
     fraction,
+    non_negative,
     orthonormal_columns,
+    real_array,
     singular_values,
 )
 
@@ -74,7 +76,8 @@ def thin_svd(A: ArrayLike, rtol: float | None = None) -> SVD:
     """
     A = data_matrix(A, "A")
     U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
-    r = _numerical_rank(s, A, rtol)
+    rtol = _rounding(A) if rtol is None else non_negative(rtol, "rtol")
+    r = _numerical_rank(s, rtol)
     V, U = fix_signs(Vt[:r].T, U[:, :r])
     return SVD(U, s[:r], V)
 
@@ -107,12 +110,14 @@ def svd_via_gram(A: ArrayLike) -> SVD:
         mirrored = svd_via_gram(A.T)
         V, U = fix_signs(mirrored.U, mirrored.V)
         return SVD(U, mirrored.s, V)
+    scale = np.abs(A).max() or 1.0  # so that no square over- or underflows
+    A = A / scale
     lam, V = linalg.eigh(A.T @ A)
     lam, V = lam[::-1], V[:, ::-1]  # largest first
-    r = _numerical_rank(lam, A)
+    r = _numerical_rank(lam, 10 * _rounding(A))  # AᵀA has its own rounding too
     s = np.sqrt(lam[:r])
     (V,) = fix_signs(V[:, :r])
-    return SVD(A @ V / s, s, V)  # uᵢ = Avᵢ/sᵢ
+    return SVD(A @ V / s, scale * s, V)  # uᵢ = Avᵢ/sᵢ
 
 
 def svd_by_maximization(A: ArrayLike, rng: int | np.random.Generator = 0) -> SVD:
@@ -124,18 +129,19 @@ def svd_by_maximization(A: ArrayLike, rng: int | np.random.Generator = 0) -> SVD
     """
     A = data_matrix(A, "A")
     rng = np.random.default_rng(rng)
-    d = A.shape[1]
     scale = np.abs(A).max() or 1.0
+    A, d = A / scale, A.shape[1]
     V = np.empty((d, 0))
     while V.shape[1] < d:
         complement = _complete(V)[:, V.shape[1] :]  # orthogonal to v₁ … vᵢ₋₁
-        stretched = A @ complement / scale
-        if linalg.norm(stretched) <= 1e-8:
+        stretched = A @ complement
+        if linalg.norm(stretched) <= 1e-6:
             break  # A is zero there, up to the optimiser's digits
         V = np.column_stack([V, complement @ _longest_direction(stretched, rng)])
     s = linalg.norm(A @ V, axis=0)
-    (V,) = fix_signs(V)
-    return SVD(A @ V / s, s, V)
+    order = np.argsort(-s, kind="stable")  # tied values may differ by a rounding
+    s, (V,) = s[order], fix_signs(V[:, order])
+    return SVD(A @ V / s, scale * s, V)
 
 
 def is_svd(A: ArrayLike, U: ArrayLike, s: ArrayLike, V: ArrayLike, tol: float = 1e-10) -> bool:
@@ -148,7 +154,7 @@ def is_svd(A: ArrayLike, U: ArrayLike, s: ArrayLike, V: ArrayLike, tol: float = 
     False
     """
     A, s = data_matrix(A, "A"), singular_values(s)
-    U, V = np.asarray(U, float), np.asarray(V, float)
+    U, V = real_array(U, "U"), real_array(V, "V")
     if U.shape != (A.shape[0], s.size) or V.shape != (A.shape[1], s.size):
         raise ValueError(
             f"U {U.shape} and V {V.shape} don't fit A {A.shape} with {s.size} singular values: "
@@ -250,10 +256,14 @@ def projector(U: ArrayLike) -> NDArray:
     return U @ U.T
 
 
-def _numerical_rank(falling: NDArray, A: NDArray, rtol: float | None = None) -> int:
-    """Count the values above rtol times the first: the rest is rounding noise."""
-    if rtol is None:
-        rtol = max(A.shape) * np.finfo(A.dtype).eps
+def _rounding(A: NDArray) -> float:
+    """Return the relative size of rounding noise in what LAPACK computes from A."""
+    working = np.float32 if A.dtype.itemsize <= 4 else np.float64
+    return max(A.shape) * float(np.finfo(working).eps)
+
+
+def _numerical_rank(falling: NDArray, rtol: float) -> int:
+    """Count the values above rtol times the first: the rest is noise."""
     return int(np.sum(falling > rtol * max(falling[0], 0.0)))
 
 
@@ -275,9 +285,12 @@ def _longest_direction(A: NDArray, rng: np.random.Generator) -> NDArray:
         stretch = v @ gram @ v / length2
         return -stretch, 2 * (stretch * v - gram @ v) / length2
 
-    # Every other stationary point is a saddle, which a random start avoids with probability one.
+    # The other stationary points are no maxima: a random start leaves them with probability one.
     start = rng.standard_normal(A.shape[1])
-    best = optimize.minimize(negative_stretch, start / linalg.norm(start), jac=True, tol=1e-15)
+    patient = {"ftol": 1e-15, "gtol": 1e-12, "maxiter": 1000}
+    best = optimize.minimize(
+        negative_stretch, start / linalg.norm(start), jac=True, method="L-BFGS-B", options=patient
+    )
     return best.x / linalg.norm(best.x)
 
 
@@ -290,7 +303,7 @@ def _tail_norms(s: NDArray) -> NDArray:
 
 def _relative_errors(s: NDArray, squared: bool) -> NDArray:
     """Return the relative error, or its square, of A_k for k = 0 … r."""
-    tails = _tail_norms(s)
+    tails = _tail_norms(s / (s.max(initial=0.0) or 1.0))
     errors = tails / (tails[0] or 1.0)
     return errors**2 if squared else errors
 

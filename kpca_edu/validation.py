@@ -12,7 +12,9 @@ __all__ = [
     "orthonormal_columns",
     "component_count",
     "fraction",
+    "non_negative",
     "singular_values",
+    "real_array",
 ]
 
 
@@ -27,7 +29,7 @@ def data_matrix(A: ArrayLike, name: str = "X") -> NDArray:
     ValueError: X is 1-D with shape (3,): a matrix is needed. Use X.reshape(-1, 1) if its entries \
 are samples of one feature, X.reshape(1, -1) if they are the features of one sample.
     """
-    array = _real_array(A, name)
+    array = real_array(A, name)
     if array.ndim == 1:
         raise ValueError(
             f"{name} is 1-D with shape {array.shape}: a matrix is needed. "
@@ -49,11 +51,12 @@ are samples of one feature, X.reshape(1, -1) if they are the features of one sam
 
 def orthonormal_columns(U: ArrayLike, name: str = "U") -> NDArray:
     """Return U as a float matrix whose columns are orthonormal (there may be none of them)."""
-    array = _real_array(U, name)
-    if array.ndim != 2 or array.shape[1] > 0:
+    array = real_array(U, name)
+    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] > 0:
         array = data_matrix(U, name)
-    gap = np.abs(array.T @ array - np.eye(array.shape[1])).max(initial=0.0)
-    if gap > array.shape[0] * np.sqrt(np.finfo(array.dtype).eps):
+    with np.errstate(over="ignore", invalid="ignore"):  # huge entries: refused just below
+        gap = np.abs(array.T @ array - np.eye(array.shape[1])).max(initial=0.0)
+    if not gap <= array.shape[0] * np.sqrt(np.finfo(array.dtype).eps):
         raise ValueError(
             f"The columns of {name} are not orthonormal: {name}ᵀ{name} differs from the identity "
             f"by {gap:.2g}. Orthonormalise them first, for example with np.linalg.qr({name})[0]."
@@ -82,33 +85,52 @@ def component_count(k: int, limit: int, of: str, least: int = 0) -> int:
 
 def fraction(value: float, name: str) -> float:
     """Return value as a float from 0 to 1, both ends allowed."""
-    if not isinstance(value, Real) or not 0 <= value <= 1:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 <= value <= 1:
         raise ValueError(f"{name}={value!r}: a number from 0 to 1 is needed, such as 0.05 for 5 %.")
+    return float(value)
+
+
+def non_negative(value: float, name: str) -> float:
+    """Return value as a finite float that is zero or more."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r}: a finite number from 0 up is needed.")
     return float(value)
 
 
 def singular_values(s: ArrayLike, name: str = "s") -> NDArray:
     """Return s as a 1-D array of non-negative numbers in falling order (it may be empty)."""
-    array = _finite(_real_array(s, name), name)
+    array = _finite(real_array(s, name), name)
     if array.ndim != 1:
         raise ValueError(
             f"{name} has shape {array.shape}: a 1-D array of singular values is needed. "
             f"Take them from thin_svd(A).s, or np.diag({name}) if they are in a diagonal matrix."
         )
-    if array.size and (array.min() < 0 or np.any(np.diff(array) > 0)):
+    if np.any(array < 0):
+        i = int(np.argmax(array < 0))
         raise ValueError(
-            f"{name} must be non-negative and in falling order, as thin_svd(A).s is: "
-            f"sort it with np.sort({name})[::-1] if only the order is off."
+            f"{name}[{i}] = {array[i]:.4g} is negative: singular values are non-negative. "
+            f"Take them from thin_svd(A).s."
+        )
+    if np.any(np.diff(array) > 0):
+        i = int(np.argmax(np.diff(array) > 0))
+        raise ValueError(
+            f"{name}[{i + 1}] = {array[i + 1]:.4g} follows {name}[{i}] = {array[i]:.4g}: singular "
+            f"values must be in falling order. Sort them with np.sort({name})[::-1]."
         )
     return array
 
 
-def _real_array(A: ArrayLike, name: str) -> NDArray:
+def real_array(A: ArrayLike, name: str) -> NDArray:
     """Return A as an array of floats of any dimension; refuse what is not made of real numbers."""
     if hasattr(A, "toarray"):
         raise ValueError(
             f"{name} is a sparse matrix: this function works on dense arrays. "
             f"Use {name}.toarray() if it fits in memory."
+        )
+    if np.ma.is_masked(A):
+        raise ValueError(
+            f"{name} is a masked array, and its mask would be lost: every entry is needed. "
+            f"Fill the gaps with {name}.filled(…) or drop their rows."
         )
     try:
         array = np.asarray(A)
@@ -122,17 +144,26 @@ def _real_array(A: ArrayLike, name: str) -> NDArray:
             f"{name} is complex: real numbers are needed. "
             f"Use {name}.real if the imaginary parts are zero."
         )
-    if array.dtype.kind in "OSUMm":
-        try:
-            array = array.astype(float) if array.dtype.kind == "O" else None
-        except (TypeError, ValueError):
-            array = None
-        if array is None:
-            raise ValueError(
-                f"{name} holds entries that are not numbers, such as text or dates: "
-                f"real numbers are needed. Encode or drop those columns first."
-            )
+    if array.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in array.flat):
+        array = _floats_of_objects(array, name)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{name} holds entries that are not numbers, such as text or dates: "
+            f"real numbers are needed. Encode or drop those columns first."
+        )
     return array if array.dtype.kind == "f" else array.astype(float)
+
+
+def _floats_of_objects(array: NDArray, name: str) -> NDArray:
+    """Turn whole numbers of any size, fractions, decimals and None (a NaN) into floats."""
+    try:
+        return array.astype(float)
+    except OverflowError:
+        raise ValueError(
+            f"{name} holds integers too large for a float: scale them down first."
+        ) from None
+    except (TypeError, ValueError):
+        return array  # no numbers: the caller says so
 
 
 def _finite(array: NDArray, name: str) -> NDArray:

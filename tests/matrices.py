@@ -6,7 +6,6 @@ Nothing here calls the library: what the tests expect is made without it.
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -19,11 +18,6 @@ sparing = settings(max_examples=15, deadline=None, derandomize=True)  # for slow
 
 seeds = st.integers(0, 2**32 - 1)
 scales = st.sampled_from([1e-150, 1e-20, 1.0, 1e20, 1e150])
-
-
-def known_bug(reason: str) -> pytest.MarkDecorator:
-    """Mark a test that states what should hold and doesn't yet; it must fail until it is mended."""
-    return pytest.mark.xfail(strict=True, reason=reason)
 
 
 class Known(NamedTuple):

@@ -20,7 +20,7 @@ def says(title: str, *numbers: float) -> bool:
 
 def test_squares_under_the_root():
     """The true error is the norm of what is left; the printed formula forgets the squares."""
-    s = np.array([3, 2, 1.5, 0.5])
+    s = np.array([3, 2, 1, 0.5])
     left_over = np.diag([0, *s[1:]])
     assert says("The error of truncation", np.linalg.norm(left_over), np.sqrt(s[1:].sum()))
 

@@ -66,8 +66,8 @@ def judge(exercise: Exercise, answer: Any, hints: int) -> Verdict:
         exercise.verify(answer)
     except WrongAnswer as finding:
         return _verdict(exercise, "wrong", "✗", f"not right. {finding}".strip(), hints)
-    except Exception as error:  # the reader's own function failed, or the answer has a strange type
-        problem = f"your answer raised {type(error).__name__}: {error}"
+    except (Exception, SystemExit) as error:  # the reader's own function failed
+        problem = f"your answer raised {type(error).__name__}{_message(error)}"
         return _verdict(exercise, "wrong", "✗", problem, hints)
     return Verdict(exercise.id, "right", f"✓ {exercise.id}: right.")
 
@@ -82,8 +82,18 @@ def _verdict(exercise: Exercise, status: str, mark: str, finding: str, hints: in
     return Verdict(exercise.id, status, "\n".join(wrapped))
 
 
+def _message(error: BaseException) -> str:
+    try:
+        return f": {error}"
+    except Exception:  # an exception may fail even at telling what it is
+        return "."
+
+
 def as_number(answer: Any) -> float:
     """Return the answer as a float, or say what a number would have been."""
+    if isinstance(answer, str | bytes):
+        kind = type(answer).__name__
+        raise WrongAnswer(f"A number is needed, not {kind}: leave out the quotation marks.")
     try:
         number = float(answer)
     except (TypeError, ValueError):
@@ -95,6 +105,8 @@ def as_number(answer: Any) -> float:
 
 def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
     """Return the answer as a finite array of the wanted shape."""
+    if np.iscomplexobj(answer):
+        raise WrongAnswer("Real numbers are needed, not complex ones.")
     try:
         array = np.asarray(answer, float)
     except (TypeError, ValueError):
