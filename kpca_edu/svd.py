@@ -100,7 +100,7 @@ def full_svd(A: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def svd_via_gram(A: ArrayLike) -> SVD:
-    """Factor A through the eigenvectors of AᵀA, or of AAᵀ if smaller :eq:`eq-svd-gram`.
+    """Factor A by eigenvectors of AᵀA, or of AAᵀ if smaller :eq:`eq-svd-gram`.
 
     Squaring A squares its singular values. Those below about √ε · s₁, with ε the
     machine precision, drown in rounding: :func:`thin_svd` would still have them.
@@ -285,12 +285,11 @@ def _longest_direction(A: NDArray, rng: np.random.Generator) -> NDArray:
         stretch = v @ gram @ v / length2
         return -stretch, 2 * (stretch * v - gram @ v) / length2
 
-    # The other stationary points are no maxima: a random start leaves them with probability one.
+    # The other stationary points are no maxima: a random start leaves them.
     start = rng.standard_normal(A.shape[1])
     patient = {"ftol": 1e-15, "gtol": 1e-12, "maxiter": 1000}
-    best = optimize.minimize(
-        negative_stretch, start / linalg.norm(start), jac=True, method="L-BFGS-B", options=patient
-    )
+    start /= linalg.norm(start)
+    best = optimize.minimize(negative_stretch, start, jac=True, method="L-BFGS-B", options=patient)
     return best.x / linalg.norm(best.x)
 
 

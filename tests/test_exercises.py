@@ -112,7 +112,7 @@ ANSWERS = {
     "svd-6": (
         [terms, terms_one_by_one, lambda A: terms(A).tolist()],
         [(lambda A: terms(A)[::-1], "first is not the leading"), FAILS, FUNCTION_NEEDED]
-        + [(lambda A: np.array([A / 2, A / 2]), "first is not the leading")]
+        + [(lambda A: np.array([A / len(terms(A))] * len(terms(A))), "first is not the leading")]
         + [(lambda A: terms(A)[:1].repeat(len(terms(A)), axis=0), "add up to A")]
         + [(lambda A: terms(A)[:2], "shape")]
         + [(lambda A: terms(A) / np.linalg.norm(terms(A), axis=(1, 2))[:, None, None], "s₁u₁v₁ᵀ")]
