@@ -41,7 +41,8 @@ format: $(INSTALLED)
 
 # Write down the versions that are installed now, after a `make LOCK= test` that passed.
 lock: $(INSTALLED)
-	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+	@echo "# The exact versions of the last full run; written by make lock." > requirements.lock
+	@$(BIN)/python -m pip freeze --exclude-editable >> requirements.lock
 
 clean:
 	rm -rf _build .venv
@@ -51,5 +52,5 @@ $(INSTALLED): requirements.txt pyproject.toml $(wildcard $(LOCK))
 	@echo "── Setting up .venv (once; about a minute)"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on \
-		-r requirements.txt $(if $(LOCK),-c $(LOCK))
+		-r requirements.txt $(if $(wildcard $(LOCK)),-c $(LOCK))
 	@touch $@
