@@ -1,0 +1,792 @@
+"""The theorems of chapter 3 on random data, with scikit-learn, mpmath and optimisers beside."""
+
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matrices import EPS, assert_orthonormal, assert_tiny, orthonormal, seeds, sparing, thorough
+from scipy import integrate, sparse
+from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA as SklearnPCA
+from sklearn.preprocessing import StandardScaler
+
+from kpca_edu import pca as module
+from kpca_edu.pca import (
+    PCA,
+    center_data,
+    centered_operator,
+    choose_k_by_cross_validation,
+    choose_k_by_error,
+    choose_k_by_hard_threshold,
+    choose_k_by_parallel_analysis,
+    covariance_matrix,
+    dual_coefficients,
+    encoder_decoder_loss,
+    fit_pca,
+    hard_threshold,
+    hard_threshold_factor,
+    held_out_errors,
+    marchenko_pastur_median,
+    parallel_variances,
+    standardize,
+)
+
+DENSE = ["auto", "svd", "covariance", "gram", "arpack", "randomized"]
+IMPLICIT = [solver for solver in DENSE if solver != "svd"]
+WINE = load_wine().data
+
+
+@st.composite
+def data(draw, max_side=12):
+    """Draw n×d data with spread-out variances and a mean of any size."""
+    n, d = draw(st.integers(2, max_side)), draw(st.integers(1, max_side))
+    rng = np.random.default_rng(draw(seeds))
+    mean = draw(st.sampled_from([0.0, 1.0, 30.0])) * rng.standard_normal(d)
+    return rng.standard_normal((n, d)) * 2.0 ** -rng.integers(0, 4, d) + mean
+
+
+def centred(X):
+    return X - X.mean(axis=0)
+
+
+def svdvals(X):
+    return np.linalg.svd(centred(X), compute_uv=False)
+
+
+def planted(s, n, d, seed=0, noise=1.0):
+    """Low rank plus noise: len(s) components that stand out."""
+    rng = np.random.default_rng(seed)
+    low = orthonormal(n, len(s), rng) * s @ orthonormal(d, len(s), rng).T
+    return low + noise * rng.standard_normal((n, d)) + 2
+
+
+def with_exact_spectrum(s, n, d, seed=0, mean=3.0):
+    """Centred data have exactly the singular values s; a mean is added on top."""
+    rng = np.random.default_rng(seed)
+    U = np.linalg.qr(np.column_stack([np.ones(n), rng.standard_normal((n, len(s)))]))[0][:, 1:]
+    return (U * s) @ orthonormal(d, len(s), rng).T + mean
+
+
+# --- optimality ----------------------------------------------------------------------------------
+
+
+@thorough
+@given(data(), st.data())
+def test_the_loss_is_the_tail(X, draw):
+    """Reconstruction by V_k loses exactly the discarded squares: eq-pca-optimum eq-pca-solution."""
+    k = draw.draw(st.integers(0, min(X.shape)))
+    model, s = fit_pca(X, k), svdvals(X)
+    loss = np.sum((X - model.reconstruct(X)) ** 2)
+    assert loss == pytest.approx(np.sum(s[k:] ** 2), abs=1e-9 * (1 + np.sum(s**2)))
+
+
+@thorough
+@given(data(), st.data())
+def test_no_pair_loses_less(X, draw):
+    """Random, fitted and nudged encoders and decoders never win: eq-pca-loss eq-pca-reduction."""
+    k = draw.draw(st.integers(1, min(X.shape)))
+    rng = np.random.default_rng(0)
+    Xc, V = centred(X), fit_pca(X, k).V
+    best = encoder_decoder_loss(Xc, V, V.T)
+    E = rng.standard_normal((X.shape[1], k))
+    fitted = np.linalg.lstsq(Xc @ E, Xc, rcond=None)[0]
+    nudged = V + 0.01 * rng.standard_normal(V.shape)
+    for E_, D_ in ((E, E.T), (E, fitted), (nudged, np.linalg.pinv(nudged)), (V, nudged.T)):
+        assert encoder_decoder_loss(Xc, E_, D_) >= best - 1e-9 * np.sum(Xc**2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_optimiser_over_all_pairs_ends_at_pca(seed):
+    """Minimising over every entry of E and D reaches V_k's loss and no less: eq-pca-reduction."""
+    X = centred(planted([9.0, 5.0], 12, 5, seed))
+    V = fit_pca(X, 2).V
+
+    def loss(entries):
+        E, D = entries[:10].reshape(5, 2), entries[10:].reshape(2, 5)
+        gap = X @ E @ D - X
+        slope = np.concatenate([(2 * X.T @ gap @ D.T).ravel(), (2 * (X @ E).T @ gap).ravel()])
+        return np.sum(gap**2), slope
+
+    start = np.random.default_rng(seed).standard_normal(20)
+    end = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 5000}).fun
+    assert end == pytest.approx(encoder_decoder_loss(X, V, V.T), rel=1e-4)
+    assert end >= encoder_decoder_loss(X, V, V.T) * (1 - 1e-12)
+
+
+@thorough
+@given(data(), seeds)
+def test_pairs_with_the_same_product_lose_the_same(X, seed):
+    """V_k M and M⁻¹V_kᵀ are as good as V_k and V_kᵀ: eq-pca-loss."""
+    V, M = fit_pca(X, 1).V, 1 + np.random.default_rng(seed).random((1, 1))
+    losses = [encoder_decoder_loss(X, *pair) for pair in ((V, V.T), (V @ M, V.T / M))]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-9 * np.sum(X**2))
+
+
+@thorough
+@given(data(), seeds)
+def test_pythagoras(X, seed):
+    """Kept and lost squares add up to all, for any orthonormal Q: eq-pca-pythagoras."""
+    Q = orthonormal(X.shape[1], min(2, X.shape[1]), seed)
+    kept = np.sum((X @ Q) ** 2)
+    assert kept + encoder_decoder_loss(X, Q, Q.T) == pytest.approx(np.sum(X**2), rel=1e-12)
+
+
+@thorough
+@given(data())
+def test_sums_about_any_point(X):
+    """The sum of squares grows by n‖x̄ − b‖²: eq-pca-steiner eq-pca-center."""
+    Xc, mean = center_data(X)
+    b = np.linspace(-3, 4, X.shape[1])
+    moved = np.sum((X - b) ** 2)
+    assert moved == pytest.approx(np.sum(Xc**2) + len(X) * np.sum((mean - b) ** 2), rel=1e-12)
+
+
+def test_the_best_affine_line_goes_through_the_mean():
+    """A free search over offset and angle ends at centred PCA, not at the origin: eq-pca-affine."""
+    X = planted([8.0], 30, 2, 1) + [5, -3]
+
+    def off_line(p):
+        q = np.array([np.cos(p[2]), np.sin(p[2])])
+        return np.sum(((X - p[:2]) @ (np.eye(2) - np.outer(q, q))) ** 2)
+
+    free = min(minimize(off_line, [0, 0, angle]).fun for angle in (0.0, 1.0, 2.0))
+    assert free == pytest.approx(np.sum((X - fit_pca(X, 1).reconstruct(X)) ** 2), rel=1e-6)
+    through_origin = fit_pca(X, 1, center=False)
+    assert np.sum((X - through_origin.reconstruct(X)) ** 2) > 1.2 * free
+
+
+# --- variance and decorrelation ------------------------------------------------------------------
+
+
+@thorough
+@given(data())
+def test_scores_are_uncorrelated_with_the_stated_variances(X):
+    """ZᵀZ/n = Λ with means zero, and shares add up to 1: eq-pca-decorrelated eq-pca-share."""
+    model = fit_pca(X, min(X.shape))
+    Z = model.encode(X)
+    size = 1 + np.sum(X**2)
+    assert_tiny(Z.T @ Z / len(X) - np.diag(model.variances), 100 * len(X), size)
+    assert_tiny(Z.mean(axis=0), 100 * len(X), np.sqrt(size))
+    if model.total_variance > 0:
+        assert model.explained_ratio.sum() == pytest.approx(1)
+
+
+@thorough
+@given(data())
+def test_directions_are_eigenvectors(X):
+    """C v = λ v, and C is what NumPy's covariance with 1/n is: eq-pca-eigen eq-pca-covariance."""
+    C, model = covariance_matrix(X), fit_pca(X, min(X.shape))
+    assert_tiny(C - np.atleast_2d(np.cov(X.T, ddof=0)), 100 * len(X), 1 + np.sum(X**2))
+    assert_tiny(C @ model.V - model.V * model.variances, 100 * len(X), 1 + np.sum(X**2))
+
+
+@thorough
+@given(data(), seeds)
+def test_each_direction_beats_those_orthogonal_to_the_earlier(X, seed):
+    """The variance wᵀCw along no w ⊥ v₁ … v_{j−1} exceeds λⱼ: eq-pca-greedy eq-pca-variance."""
+    model = fit_pca(X, min(X.shape))
+    w = np.random.default_rng(seed).standard_normal((X.shape[1], 50))
+    for j, variance in enumerate(model.variances):
+        earlier = model.V[:, :j]
+        free = w - earlier @ (earlier.T @ w)
+        free /= np.maximum(np.linalg.norm(free, axis=0), 1e-6)
+        assert np.var(X @ free, axis=0).max() <= variance + 1e-9 * (1 + np.sum(X**2))
+
+
+def test_turning_inside_the_plane_keeps_the_sum_only():
+    """A rotation of V_k leaves the sum of variances and makes scores correlated: eq-pca-greedy."""
+    model = fit_pca(WINE / WINE.std(axis=0), 2)
+    R = np.array([[0.6, -0.8], [0.8, 0.6]])
+    turned = model.encode(WINE / WINE.std(axis=0)) @ R
+    assert np.var(turned, axis=0).sum() == pytest.approx(model.variances.sum())
+    assert np.var(turned, axis=0)[0] < 0.9 * model.variances[0]
+    assert abs(np.corrcoef(turned.T)[0, 1]) > 0.1
+
+
+@thorough
+@given(data())
+def test_translation_moves_only_the_mean(X):
+    """Shifted data have the same directions and variances: eq-pca-center."""
+    shift = np.linspace(1, 5, X.shape[1])
+    one, two = fit_pca(X, 1), fit_pca(X + shift, 1)
+    assert_tiny(two.mean - one.mean - shift, 100 * len(X), 1 + np.abs(X).max())
+    assert_tiny(one.variances - two.variances, 1000 * len(X), 1 + np.sum(X**2))
+
+
+# --- encoding, loadings, whitening ---------------------------------------------------------------
+
+
+def test_new_samples_agree_with_scikit_learn():
+    """Unseen rows are encoded and decoded as the peer does: eq-pca-encode eq-pca-decode."""
+    seen, unseen = WINE[::2], WINE[1::2]
+    ours, theirs = fit_pca(seen, 4), SklearnPCA(4).fit(seen)
+    signs = np.sign(np.sum(ours.V * theirs.components_.T, axis=0))
+    np.testing.assert_allclose(ours.encode(unseen), theirs.transform(unseen) * signs, atol=1e-9)
+    hat = theirs.inverse_transform(theirs.transform(unseen))
+    np.testing.assert_allclose(ours.reconstruct(unseen), hat, rtol=1e-9)
+    np.testing.assert_allclose(ours.explained_ratio, theirs.explained_variance_ratio_, rtol=1e-10)
+    n = len(seen)
+    np.testing.assert_allclose(ours.variances * n / (n - 1), theirs.explained_variance_, rtol=1e-10)
+    sparse_codes = ours.encode(sparse.csr_array(unseen))
+    np.testing.assert_allclose(sparse_codes, ours.encode(unseen), atol=1e-8)
+
+
+def test_loadings_are_correlations_of_standardised_columns():
+    """Column i and score j have correlation ℓᵢⱼ/σᵢ: eq-pca-loadings eq-pca-correlation."""
+    W, mean, scale = standardize(WINE)
+    np.testing.assert_allclose(W, StandardScaler().fit_transform(WINE), atol=1e-10)
+    np.testing.assert_allclose(covariance_matrix(W), np.corrcoef(WINE.T), atol=1e-12)
+    np.testing.assert_allclose(W * scale + mean, WINE)
+    for X in (W, WINE):
+        model = fit_pca(X, 3)
+        wanted = np.corrcoef(X.T, model.encode(X).T)[:13, 13:]
+        got = model.loadings / X.std(axis=0)[:, None]
+        np.testing.assert_allclose(got, wanted, atol=1e-7)
+
+
+def test_whitened_scores_have_covariance_one():
+    """Whitening divides each score by its standard deviation: eq-pca-whiten."""
+    model = fit_pca(WINE, 5)
+    white = model.whiten(WINE)
+    np.testing.assert_allclose(white.T @ white / len(WINE), np.eye(5), atol=1e-8)
+    np.testing.assert_allclose(white * np.sqrt(model.variances), model.encode(WINE), atol=1e-8)
+
+
+def test_whitening_a_direction_without_variance_is_refused():
+    """Zero variance can't become one: eq-pca-whiten."""
+    with pytest.raises(ValueError, match="Component 2 has zero variance.*k=1"):
+        fit_pca(np.outer(np.arange(5.0), [1.0, 2.0]), 2).whiten(np.ones((1, 2)))
+
+
+# --- solvers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", DENSE)
+@pytest.mark.parametrize("shape", [(60, 9), (9, 60), (20, 20)])
+@pytest.mark.parametrize("center", [True, False])
+def test_solvers_agree(solver, shape, center):
+    """All solvers find the same model to ten digits: eq-pca-solution eq-pca-eigen eq-pca-span."""
+    X = with_exact_spectrum(np.linspace(4, 1, 7), *shape)
+    model, k = fit_pca(X, 4, center, solver), 4
+    A = centred(X) if center else X
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    np.testing.assert_allclose(model.s, s[:k], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(np.sum(model.V * Vt[:k].T, axis=0)), 1, atol=1e-10)
+    assert model.total_variance == pytest.approx(np.sum(s**2) / len(X), rel=1e-10)
+    np.testing.assert_allclose(model.mean, X.mean(axis=0) if center else 0, atol=1e-12)
+    assert model.n == len(X)
+
+
+@pytest.mark.parametrize("solver", IMPLICIT)
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, "operator", "int"]
+)
+@pytest.mark.parametrize("shape", [(70, 12), (12, 70)])
+def test_sparse_and_operator_input(solver, kind, shape):
+    """Sparse matrices and operators give the model of the dense array: eq-pca-implicit."""
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random(shape) < 0.3, rng.integers(1, 9, shape), 0).astype(float)
+    if kind == "operator":
+        X = aslinearoperator(sparse.csr_array(dense))
+    else:
+        X = sparse.csr_array(dense.astype(int)) if kind == "int" else kind(dense)
+    model, wanted = fit_pca(X, 2, solver=solver), fit_pca(dense, 2, solver="svd")
+    tol = 1e-4 if solver == "randomized" else 1e-8
+    np.testing.assert_allclose(model.s, wanted.s, rtol=tol)
+    np.testing.assert_allclose(model.V, wanted.V, atol=10 * tol)
+    np.testing.assert_allclose(model.explained_ratio, wanted.explained_ratio, rtol=2 * tol)
+
+
+def test_sparse_data_are_never_made_dense(monkeypatch):
+    """No solver for sparse data calls toarray or todense: eq-pca-implicit."""
+
+    def refuse(*_, **__):
+        raise AssertionError("made dense")
+
+    X = sparse.random_array((300, 50), density=0.05, format="csr", rng=1)
+    for name in ("toarray", "todense"):
+        monkeypatch.setattr(sparse.csr_array, name, refuse)
+        monkeypatch.setattr(sparse.csc_array, name, refuse)
+    for solver in IMPLICIT:
+        fit_pca(X, 3, solver=solver)
+
+
+def test_duplicate_entries_are_summed():
+    """A CSR matrix with the same place twice means the sum of both: eq-pca-implicit."""
+    X = sparse.csr_array((np.ones(4), [0, 0, 1, 2], [0, 2, 3, 4]), shape=(3, 3))
+    dense = np.array([[2.0, 0, 0], [0, 1, 0], [0, 0, 1]])
+    before = X.nnz
+    assert fit_pca(X, 1).total_variance == pytest.approx(fit_pca(dense, 1).total_variance)
+    assert X.nnz == before
+
+
+def test_the_operator_is_the_centred_matrix():
+    """Products with X_c and its transpose need only X and the mean: eq-pca-implicit."""
+    X = planted([5.0], 15, 6)
+    for given_ in (X, sparse.csr_array(X), aslinearoperator(X)):
+        A = centered_operator(given_)
+        assert isinstance(A, LinearOperator)
+        np.testing.assert_allclose(A @ np.eye(6), centred(X), atol=1e-13)
+        np.testing.assert_allclose(A.T @ np.eye(15), centred(X).T, atol=1e-13)
+        np.testing.assert_allclose(A @ np.ones(6), centred(X).sum(axis=1), atol=1e-13)
+    np.testing.assert_allclose(centered_operator(X, np.zeros(6)) @ np.eye(6), X)
+
+
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60)])
+def test_what_squaring_loses(shape):
+    """Squared solvers err like ε(s₁/sⱼ)², "svd" and "auto" keep the digits: eq-pca-digits."""
+    s = 10.0 ** -np.arange(10)
+    X = with_exact_spectrum(s, *shape, mean=0.0)
+    for solver in ("covariance", "gram", "arpack"):
+        error = np.abs(fit_pca(X, 7, solver=solver).s / s[:7] - 1)
+        assert np.all(error <= 100 * EPS / s[:7] ** 2)
+        assert fit_pca(X, 10, solver=solver).s[-1] == 0  # 1e-9 is below √ε
+    for solver in ("svd", "auto"):
+        found = fit_pca(X, 10, solver=solver).s
+        assert np.all(np.abs(found / s - 1) <= 100 * EPS / s)
+
+
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60)])
+@pytest.mark.parametrize("smallest", [1e-1, 5e-3, 1e-3, 1e-5, 1e-8])
+def test_auto_keeps_two_thirds_of_the_digits(shape, smallest):
+    """Whatever the spectrum, no requested variance is off by more than ε^(2/3): eq-pca-digits."""
+    s = np.geomspace(1, smallest, 8)
+    found = fit_pca(with_exact_spectrum(s, *shape, mean=0.0), 8).s
+    assert np.abs(found / s - 1).max() <= 30 * max(EPS ** (2 / 3), EPS / smallest)
+
+
+def test_a_large_mean_costs_no_more_digits_than_it_must():
+    """Variances survive a mean that is 1e6 times the spread: eq-pca-center eq-pca-covariance."""
+    s = np.linspace(2, 1, 5)
+    X = with_exact_spectrum(s, 2000, 8, mean=1e6)
+    for solver in DENSE:
+        np.testing.assert_allclose(fit_pca(X, 5, solver=solver).s, s, rtol=1e-7)
+
+
+def test_large_matrices_with_few_components_are_iterated(monkeypatch):
+    """Above 3,000 rows and columns "auto" takes ARPACK, to the same digits: eq-pca-solution."""
+    X = np.zeros((3002, 3001))
+    X[:50, :40] = planted([30.0, 20.0], 50, 40)
+    called = []
+    arpack = module._fit_by_arpack
+    monkeypatch.setattr(module, "_fit_by_arpack", lambda *a: called.append(1) or arpack(*a))
+    model = fit_pca(X, 2)
+    assert called
+    small = X[:, :40] - X[:, :40].mean(axis=0)
+    np.testing.assert_allclose(model.s, np.linalg.svd(small, compute_uv=False)[:2], rtol=1e-10)
+
+
+def test_agrees_with_fifty_digits():
+    """Variances and directions are those of mpmath's eigenvalues of C: eq-pca-eigen."""
+    X = planted([6.0, 3.0], 7, 4, 3)
+    with mpmath.workdps(50):
+        M = mpmath.matrix(X.tolist())
+        ones = mpmath.ones(7, 1)
+        Mc = M - ones * (ones.T * M) / 7
+        lam, V = mpmath.eigsy(Mc.T * Mc / 7)
+    lam = np.array([float(value) for value in lam])[::-1]
+    V = np.array(V.tolist(), float)[:, ::-1]
+    model = fit_pca(X, 4)
+    np.testing.assert_allclose(model.variances, lam, rtol=1e-13)
+    np.testing.assert_allclose(np.abs(np.sum(model.V * V, axis=0)), 1, atol=1e-13)
+
+
+@pytest.mark.parametrize("solver", DENSE)
+def test_all_components_reconstruct_and_none_gives_the_mean(solver):
+    """k = min(n, d) loses nothing, k = 0 leaves the mean: eq-pca-decode eq-pca-optimum."""
+    for shape in ((9, 4), (4, 9), (5, 5)):
+        X = planted([4.0, 3.0], *shape)
+        full, empty = fit_pca(X, min(shape), solver=solver), fit_pca(X, 0, solver=solver)
+        np.testing.assert_allclose(full.reconstruct(X), X, atol=1e-6)
+        assert_orthonormal(full.V, 1e7)
+        np.testing.assert_allclose(empty.reconstruct(X), np.tile(X.mean(axis=0), (shape[0], 1)))
+        assert (empty.V.shape, empty.explained_ratio.size) == ((shape[1], 0), 0)
+        assert empty.total_variance == pytest.approx(full.variances.sum())
+
+
+@pytest.mark.parametrize("solver", DENSE)
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e10 / 7])
+def test_constant_data_have_no_variance(solver, value):
+    """Rounding of the mean is not taken for variance; directions stay orthonormal: eq-pca-share."""
+    model = fit_pca(np.full((300, 4), value), 2, solver=solver)
+    assert np.array_equal(model.s, [0, 0])
+    assert np.array_equal(model.explained_ratio, [0, 0])
+    assert_orthonormal(model.V, 4)
+    assert fit_pca(np.full((300, 4), value)).s.size == 0
+
+
+@pytest.mark.parametrize("solver", DENSE)
+def test_directions_beyond_the_rank(solver):
+    """They have s = 0 exactly, are orthonormal and orthogonal to the data: eq-pca-span."""
+    X = with_exact_spectrum([3.0, 2.0], 30, 6)
+    model = fit_pca(X, 5, solver=solver)
+    np.testing.assert_allclose(model.s[:2], [3, 2])
+    assert np.array_equal(model.s[2:], [0, 0, 0])
+    assert_orthonormal(model.V, 100)
+    assert_tiny(centred(X) @ model.V[:, 2:], 1e4)
+
+
+def test_none_keeps_all_directions_with_variance():
+    """k=None counts the rank of X_c: at most n − 1 of wide data: eq-pca-span."""
+    rng = np.random.default_rng(0)
+    assert fit_pca(rng.standard_normal((5, 9))).s.size == 4
+    assert fit_pca(rng.standard_normal((9, 5))).s.size == 5
+    assert fit_pca(rng.standard_normal((5, 9)), center=False).s.size == 5
+    assert fit_pca(sparse.eye_array(6, format="csr")).s.size == 5
+    assert fit_pca([[1.0, 2.0]]).s.size == 0
+
+
+@thorough
+@given(data())
+def test_signs_are_deterministic(X):
+    """The largest entry of each direction is positive, whichever solver: eq-pca-solution."""
+    for solver in DENSE:
+        V = fit_pca(X, 1, solver=solver).V
+        assert V.max() >= (1 - 2e-6) * np.abs(V).max()
+
+
+@pytest.mark.parametrize("solver", DENSE)
+@pytest.mark.parametrize("scale", [1e-120, 1e120])
+def test_extreme_scales(solver, scale):
+    """Shares and directions don't depend on the unit of all columns together: eq-pca-share."""
+    X = planted([9.0, 5.0], 20, 6)
+    one, scaled = fit_pca(X, 2, solver=solver), fit_pca(scale * X, 2, solver=solver)
+    np.testing.assert_allclose(scaled.explained_ratio, one.explained_ratio, rtol=1e-9)
+    np.testing.assert_allclose(scaled.V, one.V, atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", DENSE)
+def test_single_precision_stays_single(solver):
+    """float32 in, float32 out, right to its digits: eq-pca-solution."""
+    X = with_exact_spectrum([9.0, 5.0, 3.0], 40, 6, mean=1.0)
+    model = fit_pca(X.astype(np.float32), 3, solver=solver)
+    assert {a.dtype for a in (model.mean, model.V, model.s)} == {np.dtype(np.float32)}
+    assert model.encode(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(model.s, [9, 5, 3], rtol=2e-5)
+
+
+def test_a_long_column_of_single_precision_keeps_its_mean():
+    """Means are added in blocks and double: eq-pca-center."""
+    X = np.full((50_000, 1), 0.1, np.float32)
+    assert center_data(X)[1][0] == np.float32(0.1)
+
+
+def test_inputs_are_never_changed():
+    """Dense and sparse data stay as they were, read-only data are welcome: eq-pca-center."""
+    X = planted([5.0], 12, 5)
+    X.flags.writeable = False
+    S = sparse.csr_array(X)
+    before = S.copy()
+    for solver in IMPLICIT:
+        fit_pca(X, 2, solver=solver), fit_pca(S, 2, solver=solver)
+    standardize(X), held_out_errors(X, 2), parallel_variances(X, repeats=2), fit_pca(X, 2).whiten(X)
+    assert (before != S).nnz == 0
+
+
+def test_fewer_triplets_than_asked_for_are_completed():
+    """A randomised SVD stops at the rank; s and V are completed: eq-pca-solution."""
+    model = fit_pca(with_exact_spectrum([3.0, 2.0], 30, 6), 4, solver="randomized")
+    np.testing.assert_allclose(model.s, [3, 2, 0, 0], atol=1e-12)
+    assert_orthonormal(model.V, 10)
+
+
+def test_a_model_is_frozen_and_can_be_made_by_hand():
+    """Without a total the kept components are all there is: eq-pca-share."""
+    model = PCA(np.zeros(2), np.eye(2), np.array([2.0, 1.0]), 4)
+    np.testing.assert_allclose(model.explained_ratio, [0.8, 0.2])
+    with pytest.raises(AttributeError):
+        model.n = 5
+
+
+# --- the dual ------------------------------------------------------------------------------------
+
+
+@thorough
+@given(data())
+def test_dual_coefficients(X):
+    """Kα = λ̃α, ‖α‖ = 1/√λ̃, X_cᵀα has length one: eq-pca-dual eq-pca-alpha eq-pca-span."""
+    Xc = centred(X)
+    K = Xc @ Xc.T
+    alpha, lam = dual_coefficients(K, 1)
+    if lam[0] > 1e-6:
+        assert_tiny(K @ alpha - alpha * lam, 1000 * len(X), np.trace(K))
+        assert np.linalg.norm(alpha) == pytest.approx(1 / np.sqrt(lam[0]))
+        assert np.linalg.norm(Xc.T @ alpha) == pytest.approx(1)
+        assert lam[0] / len(X) == pytest.approx(fit_pca(X, 1).variances[0])
+
+
+@pytest.mark.parametrize("shape", [(5, 30), (30, 5)])
+def test_a_new_sample_by_inner_products(shape):
+    """Σαᵢ(xᵢ − x̄)ᵀ(t − x̄) is the score of t, for wide and tall data: eq-pca-new."""
+    X = planted([9.0, 6.0], *shape)
+    t = np.linspace(0, 1, shape[1])
+    alpha, _ = dual_coefficients(centred(X) @ centred(X).T, 2)
+    dual = alpha.T @ (centred(X) @ (t - X.mean(axis=0)))
+    np.testing.assert_allclose(np.abs(dual), np.abs(fit_pca(X, 2).encode(t[None])[0]))
+
+
+def test_eigenvectors_of_zero_are_orthogonal_to_the_data():
+    """Of 8 eigenvectors of C of 4 samples, 3 lie in the span, 5 are orthogonal: eq-pca-span."""
+    X = np.random.default_rng(0).standard_normal((4, 8))
+    _, vectors = np.linalg.eigh(covariance_matrix(X))
+    P = np.linalg.pinv(centred(X)) @ centred(X)
+    distances = np.linalg.norm(vectors - P @ vectors, axis=0)
+    np.testing.assert_allclose(distances, [1] * 5 + [0] * 3, atol=1e-7)
+
+
+def test_coefficients_of_zero_eigenvalues_are_zero():
+    """Where λ̃ = 0 there is nothing to divide by: eq-pca-alpha."""
+    alpha, lam = dual_coefficients(np.diag([2.0, 0.0, 0.0]), 3)
+    np.testing.assert_allclose(lam, [2, 0, 0])
+    np.testing.assert_allclose(np.abs(alpha), [[np.sqrt(0.5), 0, 0], [0, 0, 0], [0, 0, 0]])
+
+
+# --- choosing k ----------------------------------------------------------------------------------
+
+
+@thorough
+@given(data(), st.floats(0, 1))
+def test_choose_k_by_error_is_the_smallest_that_does(X, bound):
+    """k reaches the bound and k − 1 does not, squared or not: eq-pca-relative-error."""
+    s = svdvals(X)
+    for power, squared in ((1, False), (2, True)):
+        k = choose_k_by_error(X, bound, squared)
+        assert isinstance(k, int)
+
+        def error(j, power=power):
+            return np.sqrt(np.sum(s[j:] ** 2) / (np.sum(s**2) or 1)) ** power
+
+        assert error(k) <= bound + 1e-7
+        assert k == 0 or error(k - 1) >= bound - 1e-7
+
+
+def test_choose_k_by_error_without_centring():
+    """The uncentred error is about the origin: eq-pca-relative-error."""
+    X = np.ones((5, 3))
+    assert choose_k_by_error(X, 0.1, center=False) == 1
+    assert choose_k_by_error(X, 0.1) == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_planted_components_are_found(seed):
+    """Three strong components are counted: eq-pca-parallel eq-pca-threshold eq-pca-press."""
+    X = planted([45.0, 40.0, 35.0], 80, 15, seed)
+    assert choose_k_by_parallel_analysis(X, seed) == 3
+    assert choose_k_by_hard_threshold(X) == choose_k_by_hard_threshold(X, sigma=1.0) == 3
+    assert choose_k_by_cross_validation(X, 5, rng=seed) == 3
+
+
+@pytest.mark.parametrize("shape", [(100, 20), (20, 100), (30, 30)])
+def test_pure_noise_has_no_components(shape):
+    """Nothing is found where nothing is: eq-pca-parallel eq-pca-threshold-unknown eq-pca-press."""
+    X = np.random.default_rng(1).standard_normal(shape)
+    assert choose_k_by_hard_threshold(X) == choose_k_by_hard_threshold(X, sigma=1.0) == 0
+    assert choose_k_by_parallel_analysis(X, 0) <= 1
+    assert choose_k_by_cross_validation(X, 3) == 0
+
+
+def test_constant_data_have_no_components():
+    """All rules answer 0 for a constant table: eq-pca-relative-error eq-pca-parallel."""
+    X = np.ones((6, 4))
+    assert choose_k_by_error(X, 0.05) == choose_k_by_parallel_analysis(X) == 0
+    assert choose_k_by_hard_threshold(X) == choose_k_by_cross_validation(X) == 0
+
+
+def test_shuffling_keeps_each_column_and_depends_on_the_seed_only():
+    """Shuffled tables keep the total variance and are reproducible: eq-pca-parallel."""
+    variances = parallel_variances(WINE, 3, repeats=4)
+    assert variances.shape == (4, 13)
+    np.testing.assert_allclose(variances.sum(axis=1), WINE.var(axis=0).sum())
+    assert np.array_equal(variances, parallel_variances(WINE, 3, repeats=4))
+    assert not np.array_equal(variances, parallel_variances(WINE, 4, repeats=4))
+
+
+def test_parallel_analysis_stops_at_the_first_failure():
+    """Components after the first that fails don't count: eq-pca-parallel."""
+    assert module._leading(np.array([True, True, False, True])) == 2
+    assert module._leading(np.array([True, True])) == 2
+    assert module._leading(np.array([], bool)) == 0
+
+
+@pytest.mark.parametrize("beta", np.linspace(0.02, 1, 15))
+def test_published_approximation_of_the_threshold(beta):
+    """Gavish and Donoho's cubic fits λ(β)/√μ(β) to 0.02: eq-pca-threshold-unknown eq-pca-lambda."""
+    found = hard_threshold_factor(beta) / np.sqrt(marchenko_pastur_median(beta))
+    assert found == pytest.approx(0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43, abs=0.02)
+
+
+def test_published_factor_of_square_matrices():
+    """For square matrices the factor of the median is 2.858: eq-pca-threshold-unknown."""
+    found = hard_threshold_factor(1.0) / np.sqrt(marchenko_pastur_median(1.0))
+    assert found == pytest.approx(2.858, abs=5e-4)
+
+
+@pytest.mark.parametrize("beta", [1e-3, 0.1, 0.5, 0.9, 1.0])
+def test_half_of_the_noise_lies_below_the_median(beta):
+    """∫f = 1 and ∫f up to μ(β) is one half, by direct integration: eq-pca-marchenko-pastur."""
+    a, b = (1 - np.sqrt(beta)) ** 2, (1 + np.sqrt(beta)) ** 2
+
+    def density(root):  # in √t, which tames 1/√t at 0 for β = 1
+        t = root**2
+        return np.sqrt(max((b - t) * (t - a), 0)) / (np.pi * beta * max(root, 1e-300))
+
+    low, high, mu = np.sqrt(a), np.sqrt(b), np.sqrt(marchenko_pastur_median(beta))
+    assert integrate.quad(density, low, high, limit=200)[0] == pytest.approx(1, abs=1e-6)
+    assert integrate.quad(density, low, mu, limit=200)[0] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_factor_of_square_matrices():
+    """λ(1) = 4/√3, and thin matrices approach √2: eq-pca-lambda."""
+    assert hard_threshold_factor(1) == pytest.approx(4 / np.sqrt(3), rel=1e-14)
+    assert hard_threshold_factor(1e-12) == pytest.approx(np.sqrt(2))
+
+
+@pytest.mark.parametrize("shape", [(401, 100), (101, 400)])
+def test_threshold_of_known_and_estimated_noise_agree(shape):
+    """τ = λ(β)√Nσ with the longer side of (n − 1)×d: eq-pca-threshold eq-pca-threshold-unknown."""
+    X = 0.3 * np.random.default_rng(0).standard_normal(shape)
+    known = hard_threshold(X, sigma=0.3)
+    beta = min(shape[0] - 1, shape[1]) / max(shape[0] - 1, shape[1])
+    N = max(shape[0] - 1, shape[1])
+    assert known == pytest.approx(hard_threshold_factor(beta) * np.sqrt(N) * 0.3)
+    assert hard_threshold(X) == pytest.approx(known, rel=0.02)
+
+
+def test_the_threshold_cuts_where_the_error_is_least():
+    """On average, cutting at τ loses less than 25 % lower or 40 % higher: eq-pca-threshold."""
+    losses = np.zeros(3)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        low = orthonormal(100, 6, rng) * np.linspace(14, 32, 6) @ orthonormal(100, 6, rng).T
+        U, s, Vt = np.linalg.svd(low + rng.standard_normal((100, 100)))
+        for i, tau in enumerate(hard_threshold_factor(1) * 10 * np.array([0.75, 1, 1.4])):
+            losses[i] += np.sum((low - (U * np.where(s > tau, s, 0)) @ Vt) ** 2)
+    assert np.argmin(losses) == 1
+
+
+def test_errors_of_left_out_entries_turn_and_those_of_rows_do_not():
+    """Row-wise errors fall to the end, entry-wise ones turn at the true k: eq-pca-press."""
+    X = planted([40.0, 30.0], 60, 10, 2)
+    entries = held_out_errors(X, 6)
+    assert np.argmin(entries) == 2
+    assert entries[6] > 1.2 * entries[2]
+    rows = [np.sum((X[:12] - fit_pca(X[12:], k).reconstruct(X[:12])) ** 2) for k in range(11)]
+    assert np.all(np.diff(rows) < 0)
+    assert rows[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_no_component_predicts_column_means():
+    """The error for k = 0 is that of the means of the entries that are left: eq-pca-press."""
+    X = np.random.default_rng(0).standard_normal((8, 3))
+    fold = module._fold_of_each_entry(8, 3, 4, 7)
+    assert sorted(np.bincount(fold.ravel())) == [6, 6, 6, 6]
+    wanted = 0.0
+    for f in range(4):
+        known = np.ma.masked_array(X, fold == f)
+        wanted += np.sum((X - known.mean(axis=0).filled(0))[fold == f] ** 2)
+    assert held_out_errors(X, 0, 4, 7)[0] == pytest.approx(wanted / X.size)
+
+
+def test_filling_in_finds_what_low_rank_dictates():
+    """A hole in an exact rank-one table is filled by its only consistent value: eq-pca-press."""
+    X = np.outer([1.0, 2.0, -3.0, 4.0, -1.0, 0.5], [1.0, -2.0, 3.0])
+    hole = np.zeros(X.shape, bool)
+    hole[1, 1] = True
+    filled = module._fill_in(np.where(hole, 0, X), hole, 1, max_iter=2000)
+    assert filled[1, 1] == pytest.approx(-4, abs=0.05)
+    assert np.array_equal(filled[~hole], X[~hole])
+
+
+def test_progress_bars(capsys, monkeypatch):
+    """A bar is shown if asked for, and its absence is one clear sentence: eq-pca-press."""
+    held_out_errors(np.eye(4), 1, progress=True)
+    assert "0/5" in capsys.readouterr().err
+    held_out_errors(np.eye(4), 1)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="needs tqdm"):
+        parallel_variances(np.eye(4), repeats=1, progress=True)
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+X = planted([3.0], 6, 4)
+S = sparse.csr_array(X)
+MODEL = fit_pca(X, 2)
+BAD = {
+    "k too large": (lambda: fit_pca(X, 5), "at most 4 exist"),
+    "k negative": (lambda: fit_pca(X, -1), "at least 0"),
+    "k no int": (lambda: fit_pca(X, 2.0), "whole number"),
+    "k boolean": (lambda: fit_pca(X, True), "whole number"),
+    "solver": (lambda: fit_pca(X, 2, solver="magic"), '"covariance"'),
+    "svd of sparse": (lambda: fit_pca(S, 2, solver="svd"), "never make it dense"),
+    "1-D": (lambda: fit_pca([1.0, 2.0], 1), "reshape"),
+    "empty": (lambda: fit_pca(np.ones((0, 3)), 1), "empty"),
+    "text": (lambda: fit_pca([["a", "b"]], 1), "not numbers"),
+    "complex": (lambda: fit_pca(X * 1j, 1), "complex"),
+    "complex sparse": (lambda: fit_pca(S * 1j, 1), "complex"),
+    "complex operator": (lambda: fit_pca(aslinearoperator(X * 1j), 1), "complex"),
+    "NaN": (lambda: fit_pca(np.where(X[2, 1] == X, np.nan, X), 1), "[2, 1]"),
+    "infinity": (lambda: fit_pca(np.where(X[0, 3] == X, -np.inf, X), 1), "[0, 3]"),
+    "both infinities": (lambda: fit_pca([[np.inf, 1.0], [-np.inf, 1.0]], 1), "infinity"),
+    "NaN uncentred": (lambda: fit_pca([[np.nan, 1.0]], 1, center=False), "NaN"),
+    "NaN in sparse": (lambda: fit_pca(sparse.csr_array([[np.nan, 1.0]]), 1), "X.data"),
+    "empty sparse": (lambda: fit_pca(sparse.csr_array((0, 3)), 1), "at least one row"),
+    "overflow": (lambda: fit_pca(np.array([[1e200, 0.0], [0.0, 1.0]]), 1), "overflow"),
+    "new columns": (lambda: MODEL.encode(X[:, :3]), "3 columns and the model was fitted on 4"),
+    "scores": (lambda: MODEL.decode(np.ones((2, 3))), "3 columns and the model 2"),
+    "constant column": (lambda: standardize(X * [1, 0, 1, 1] + 0.1), "Column 1 is constant"),
+    "pair": (lambda: encoder_decoder_loss(X, np.ones((4, 2)), np.ones((4, 2))), "(k, d)"),
+    "gram shape": (lambda: dual_coefficients(X, 1), "square and symmetric"),
+    "gram symmetry": (lambda: dual_coefficients(np.triu(np.ones((3, 3))), 1), "symmetric"),
+    "gram k": (lambda: dual_coefficients(np.eye(3), 4), "at most 3"),
+    "bound": (lambda: choose_k_by_error(X, 5), "from 0 to 1"),
+    "quantile": (lambda: choose_k_by_parallel_analysis(X, quantile=95), "from 0 to 1"),
+    "repeats": (lambda: parallel_variances(X, repeats=0), "from 1 up"),
+    "sigma": (lambda: choose_k_by_hard_threshold(X, sigma=0), "positive"),
+    "one row": (lambda: hard_threshold(X[:1]), "at least two"),
+    "beta": (lambda: hard_threshold_factor(2.0), "short side over the long"),
+    "beta zero": (lambda: marchenko_pastur_median(0), "short side over the long"),
+    "folds": (lambda: held_out_errors(X, folds=1), "at least two"),
+    "held-out k": (lambda: held_out_errors(X, 4), "at most 3"),
+    "one column": (lambda: held_out_errors(X[:, :1]), "two columns"),
+    "NaN elsewhere": (lambda: choose_k_by_error(np.full((2, 2), np.nan), 0.1), "NaN"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
+@pytest.mark.parametrize(("attempt", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_explained(attempt, words):
+    """Each kind of bad input has its sentence: eq-pca-solution."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        attempt()
+    assert words in str(caught.value)
+
+
+def test_integers_lists_and_booleans_are_welcome():
+    """Anything that is a real matrix can be fitted: eq-pca-solution."""
+    rows = [[3, 1], [0, 2], [5, 5]]
+    wanted = fit_pca(np.array(rows, float), 1)
+    for kind in (rows, np.array(rows), np.array(rows, np.uint8), np.asfortranarray(rows)):
+        np.testing.assert_allclose(fit_pca(kind, 1).V, wanted.V)
+    assert fit_pca(np.eye(3, dtype=bool), 1).s.size == 1
+
+
+@sparing
+@given(data(), seeds)
+def test_randomized_is_reproducible_and_never_above_the_truth(X, seed):
+    """The same seed gives the same model, and no s exceeds the true one: eq-pca-solution."""
+    k = min(2, *X.shape)
+    one, two = (fit_pca(X, k, solver="randomized", rng=seed) for _ in range(2))
+    assert np.array_equal(one.V, two.V)
+    assert np.all(one.s <= svdvals(X)[:k] * (1 + 1e-9) + 1e-9)
+
+
+def test_every_public_name_is_tested_here():
+    """All that the module offers is imported by this file."""
+    assert set(module.__all__) <= set(globals())
