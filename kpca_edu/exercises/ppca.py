@@ -1,0 +1,244 @@
+"""Checkers for the exercises of chapter 4: probabilistic PCA."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+
+from ..datasets import tobamovirus
+from ..ppca import PPCA, fit_ppca, ppca_em_step
+from .checking import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    exercise,
+    expect_close,
+    expect_not,
+)
+
+LAM = np.array([7.0, 4.0, 1.5, 0.9, 0.6])  # the variances of ppca-2 and ppca-3
+
+
+@exercise(
+    "ppca-1",
+    "The mean takes d numbers, the noise one. How many does W take, if WR counts as the same?",
+    "A d×k matrix has dk entries; the rotations of k dimensions take away k(k − 1)/2.",
+)
+def count_parameters(answer: Any) -> None:
+    expect_not(answer, 37, "Rotating W changes nothing: take k(k − 1)/2 away.")
+    expect_not(answer, 25, "That is the covariance alone: the mean counts too.")
+    expect_not(answer, 54, "That is a Gaussian with a full covariance.")
+    expect_not(answer, 33, "One is missing: σ² counts too.")
+    expect_close(answer, 34)
+
+
+@exercise(
+    "ppca-2",
+    "σ² is the mean of the variances that are *not* kept: three of them here.",
+    "Column j of W has the squared length λⱼ − σ².",
+)
+def closed_form_by_hand(answer: Any) -> None:
+    expect_not(answer, [1, 7, 4], "The lengths are those of √λⱼvⱼ: the noise has to be taken off.")
+    expect_not(
+        answer, [1, 36, 9], "The factor of vⱼ is √(λⱼ − σ²), not λⱼ − σ²: root, then square."
+    )
+    expect_not(answer, [0.6, 6.4, 3.4], "Divide the discarded variance by d − k, not by d.")
+    expect_not(answer, [1, 6**0.5, 3**0.5], "Those are the lengths; their squares are wanted.")
+    expect_close(answer, [1, 6, 3])
+
+
+@exercise(
+    "ppca-3",
+    "At the maximum M is diagonal, with the entries λⱼ.",
+    "Wᵀ multiplies a score by √(λⱼ − σ²), M⁻¹ by 1/λⱼ, W by √(λⱼ − σ²) again.",
+)
+def shrinkage_by_hand(answer: Any) -> None:
+    factor = 1 - 1 / LAM[:2]
+    expect_not(answer, np.sqrt(factor), "That is what the codes shrink by; decoding does it again.")
+    expect_not(answer, 1 / LAM[:2], "That is the share that is lost; how much stays?")
+    expect_close(answer, factor)
+
+
+@exercise(
+    "ppca-4",
+    "At a stationary point the kept variance must exceed the mean of the others: λ = l² + σ².",
+    "Keep 5: σ² = 2.3. Keep 4: σ² = 2.8, still below 4. Keep 0.6: σ² = 4.5, impossible.",
+    "Per sample ℓ is −½(log λ + 2 log σ²) and constants: take the difference of the two.",
+)
+def second_stationary_point(answer: Any) -> None:
+    right = 0.5 * (np.log(4) + 2 * np.log(2.8)) - 0.5 * (np.log(5) + 2 * np.log(2.3))
+    expect_not(answer, 2 * right, "That is the difference of −2ℓ: halve it.")
+    expect_not(answer, -right, "The sign: the best one is higher.")
+    third = 0.5 * (np.log(0.6) + 2 * np.log(4.5)) - 0.5 * (np.log(5) + 2 * np.log(2.3))
+    expect_not(answer, third, "Keeping 0.6 is no stationary point: λ − σ² would be negative.")
+    expect_close(answer, right, rtol=1e-3)
+
+
+@exercise(
+    "ppca-5",
+    "Only x₁ is observed, so M has a single term: M = w₁² + σ² = 10.",
+    "E[z | x₁] = w₁(x₁ − μ₁)/M = 1.2; the filled-in value is w₂ times that.",
+    "The variance of x₂ given x₁ is σ²(1 + w₂²/M).",
+)
+def impute_by_hand(answer: Any) -> None:
+    given = as_array(answer, (2,))
+    expect_not(given, [2.4, 1.4], "That is the variance: the standard deviation is its root.")
+    expect_not(
+        given, [2.4, 0.4**0.5], "Wz is uncertain by that much; x₂ has noise of its own, too."
+    )
+    expect_not(
+        given, [8 / 3, 1.4**0.5], "You used z = (x₁ − μ₁)/w₁: the posterior mean is shorter."
+    )
+    expect_not(given, [1.2, 1.4**0.5], "That is z. The value is w₂z.")
+    expect_close(given, [2.4, 1.4**0.5], rtol=1e-3)
+
+
+@exercise(
+    "ppca-6",
+    "Eigenvectors of the covariance with divisor n: np.cov(X.T, bias=True), np.linalg.eigh.",
+    "eigh sorts from small to large. σ² is the mean of the first d − k eigenvalues.",
+    "W = V[:, ::-1][:, :k] * np.sqrt(lam[::-1][:k] - sigma2)",
+)
+def closed_form(answer: Any) -> None:
+    fit = as_function(answer)
+    for seed, (n, d, k) in enumerate([(12, 4, 2), (30, 5, 1), (9, 6, 3)]):
+        X = _random_data(n, d, seed)
+        right = fit_ppca(X, k)
+        mean, W, sigma2 = _three(fit(X.copy(), k))
+        expect_close(mean, right.mean, "The mean should be that of the rows.")
+        given = as_array(W, (d, k))
+        expect_not(sigma2, right.sigma2 * n / (n - 1), "You divide by n − 1: likelihood wants n.")
+        expect_not(sigma2, right.sigma2 * (d - k) / d, "σ² is a mean over d − k values, not d.")
+        expect_close(sigma2, right.sigma2, "σ² should be the mean of the discarded variances.")
+        lengths, wanted = np.linalg.norm(given), np.linalg.norm(right.W)
+        expect_not(lengths, np.sqrt(wanted**2 + k * right.sigma2), "W: subtract σ² under the root.")
+        expect_close(
+            given @ given.T,
+            right.W @ right.W.T,
+            "WWᵀ is not right: is it V_k(Λ_k − σ²I) with a square root, largest first?",
+        )
+
+
+@exercise(
+    "ppca-7",
+    "Use Woodbury: with M = WᵀW + σ²I (k×k) solve for m = M⁻¹Wᵀr, for all rows at once.",
+    "rᵀΣ⁻¹r = ‖r − Wm‖²/σ² + ‖m‖², and log|Σ| = log|M| + (d − k) log σ².",
+    "Put together: −(d log 2π + log|Σ| + rᵀΣ⁻¹r)/2, one number a row.",
+)
+def log_density_without_big_matrices(answer: Any) -> None:
+    density = as_function(answer)
+    for seed, (d, k) in enumerate([(3, 1), (6, 2), (5, 4)]):
+        model, X = _random_model(d, k, seed), _random_data(4, d, seed)
+        given = as_array(density(X.copy(), model.mean, model.W, model.sigma2), (4,))
+        right = model.log_density(X)
+        constant = 0.5 * d * np.log(2 * np.pi)
+        expect_not(given, right + constant, "The constant d log 2π is missing.")
+        expect_not(given, right + d * constant, "Some constant is counted d times.")
+        shift = 0.5 * (d - k) * np.log(model.sigma2)
+        expect_not(given, right + shift, "log|Σ| has the term (d − k) log σ² besides log|M|.")
+        expect_close(given, right)
+    model, X = _random_model(3000, 2, 9), _random_data(3, 3000, 9)
+    tracemalloc.start()
+    try:
+        given = density(X.copy(), model.mean, model.W, model.sigma2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    expect_close(given, model.log_density(X), "Right for small d, and not for d = 3000.")
+    if peak > 40e6:
+        raise WrongAnswer("The numbers are right, but for d = 3000 you made a d×d matrix.")
+
+
+@exercise(
+    "ppca-8",
+    "Without missing values every column has the same Aⱼ, and Σᵢmᵢ = 0: the mean stays.",
+    "Σᵢ mᵢmᵢᵀ = n M⁻¹WᵀCWM⁻¹ and Σᵢ rᵢmᵢᵀ = n CWM⁻¹.",
+    "W' = CWM⁻¹(σ²M⁻¹ + M⁻¹WᵀCWM⁻¹)⁻¹ = CW(σ²I + M⁻¹WᵀCW)⁻¹; σ²' = tr(C − CWM⁻¹W'ᵀ)/d.",
+)
+def em_step_on_the_covariance(answer: Any) -> None:
+    step = as_function(answer)
+    for seed, (d, k) in enumerate([(4, 2), (6, 1), (5, 3)]):
+        X, model = _random_data(20, d, seed), _random_model(d, k, seed)
+        model = PPCA(X.mean(axis=0), model.W, model.sigma2)
+        right = ppca_em_step(model, X, expand=False)
+        given = step(np.cov(X.T, bias=True), model.W.copy(), model.sigma2)
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise WrongAnswer("Return the pair W, sigma2.")
+        expect_close(given[0], right.W, "W is not what the M-step gives.")
+        old = ppca_em_step(PPCA(model.mean, right.W, model.sigma2), X, expand=False).sigma2
+        expect_not(given[1], old, "σ² is right for a new E-step: use the old M and W beside W'.")
+        expect_close(given[1], right.sigma2, "W is right, and σ² isn't.")
+
+
+@exercise(
+    "ppca-9",
+    "A loop of 200 rounds: filled = fit_ppca(filled, 2).impute(holes).",
+    "Start from the column means: np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes).",
+)
+def filling_in_without_uncertainty(answer: Any) -> None:
+    holes = virus_holes()
+    filled = np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes)
+    expect_not(
+        answer, fit_ppca(filled, 2).sigma2, "That is the first round: go on filling in.", 1e-3
+    )
+    for _ in range(200):
+        filled = fit_ppca(filled, 2).impute(holes)
+    right = fit_ppca(filled, 2).sigma2
+    expect_not(answer, 1.5430233, "That is EM's own σ²: the loop gives another one.", 1e-3)
+    expect_not(answer, fit_ppca(tobamovirus(), 2).sigma2, "That is σ² of the whole table.", 1e-3)
+    expect_close(answer, right, rtol=1e-3)
+
+
+@exercise(
+    "ppca-10",
+    "Write ℓ at the maximum for k and for k + 1; most terms cancel.",
+    "Compare (d−k) log σ²_k with log λ_{k+1} + (d−k−1) log σ²_{k+1}; σ²_k is the mean of the rest.",
+    "The gain is n/2 times the difference. It is ≥ 0, because log is concave.",
+)
+def gain_of_one_more_direction(answer: Any) -> None:
+    gain = as_function(answer)
+    for lam, n in (([5.0, 3.0, 2.0, 0.5], 10), ([4.0, 1.0, 1.0], 25), ([9.0, 8.0, 7.0, 1, 0.2], 7)):
+        for k in range(len(lam) - 1):
+            right = n / 2 * (_half(lam, k) - _half(lam, k + 1))
+            given = gain(np.array(lam), k, n)
+            if right > 1e-6:
+                expect_not(given, 2 * right, "Twice too much: ℓ has the factor n/2.")
+                expect_not(given, right / n, "That is the gain per sample: there are n of them.")
+                expect_not(given, -right, "The sign: a gain is positive.")
+            if abs(_number(given) - right) > 1e-6 * max(right, 1.0):
+                raise WrongAnswer(f"For λ = {lam}, k = {k}, n = {n} it should be {right:.4f}.")
+
+
+def virus_holes():
+    """Return the virus table with a fifth of its values removed, as in the chapter."""
+    holes = tobamovirus()
+    holes[np.random.default_rng(0).random(holes.shape) < 0.2] = np.nan
+    return holes
+
+
+def _half(lam, k: int) -> float:
+    """Return log|Σ̂| for the k-dimensional fit."""
+    lam = np.asarray(lam)
+    return float(np.log(lam[:k]).sum() + (lam.size - k) * np.log(lam[k:].mean()))
+
+
+def _number(given: Any) -> float:
+    return float(as_array(given, ()))
+
+
+def _three(given: Any) -> tuple[Any, Any, Any]:
+    if not isinstance(given, tuple | list) or len(given) != 3:
+        raise WrongAnswer("Return three things: mean, W, sigma2.")
+    return tuple(given)
+
+
+def _random_data(n: int, d: int, seed: int):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) * np.linspace(3, 1, d) + 2
+
+
+def _random_model(d: int, k: int, seed: int) -> PPCA:
+    rng = np.random.default_rng(seed + 100)
+    return PPCA(rng.standard_normal(d), rng.standard_normal((d, k)), 0.6 + seed / 10)

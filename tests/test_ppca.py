@@ -1,0 +1,933 @@
+"""The theorems of chapter 4 on random data, with SciPy, scikit-learn, mpmath and optimisers beside.
+
+What the tests expect is made from dense d×d matrices, never by the library's k×k formulas.
+"""
+
+import sys
+import tracemalloc
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matrices import orthonormal, seeds, sparing, thorough
+from scipy.optimize import minimize
+from scipy.stats import chi2, multivariate_normal
+from sklearn.decomposition import PCA as PeerPCA
+
+from kpca_edu import same_subspace
+from kpca_edu.datasets import tobamovirus
+from kpca_edu.ppca import (
+    PPCA,
+    choose_k_by_bic,
+    choose_k_by_held_out,
+    fit_ppca,
+    fit_ppca_em,
+    held_out_log_likelihood,
+    ppca_em_step,
+)
+from kpca_edu.validation import data_matrix
+
+VIRUSES = tobamovirus()
+MEAN6 = np.array([1.0, -2.0, 0.0, 3.0, 0.5, 4.0])
+
+
+def covariance_with(lam, seed=0):
+    """Return V diag(λ) Vᵀ with random orthonormal V."""
+    V = orthonormal(len(lam), len(lam), seed)
+    return (V * lam) @ V.T
+
+
+def data_with_covariance(lam, n, seed=0, mean=0.0):
+    """Return n rows whose covariance (divisor n) has exactly the eigenvalues λ."""
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((n, len(lam)))
+    U = np.linalg.qr(noise - noise.mean(axis=0))[0]
+    V = orthonormal(len(lam), len(lam), seed + 1)
+    return mean + np.sqrt(n) * (U * np.sqrt(lam)) @ V.T
+
+
+def dense_log_density(mean, cov, X):
+    """log N(x; μ, Σ) row by row from the d×d matrix, over what is not NaN."""
+    logs = []
+    for x in X:
+        seen = ~np.isnan(x)
+        inner = cov[np.ix_(seen, seen)]
+        r = x[seen] - mean[seen]
+        log_det = np.linalg.slogdet(inner)[1] if seen.any() else 0.0
+        exponent = r @ np.linalg.solve(inner, r) if seen.any() else 0.0
+        logs.append(-0.5 * (seen.sum() * np.log(2 * np.pi) + log_det + exponent))
+    return np.array(logs)
+
+
+def dense_log_likelihood(mean, W, sigma2, X):
+    return dense_log_density(mean, W @ W.T + sigma2 * np.eye(len(W)), X).sum()
+
+
+def unpack(theta, d, k):
+    return theta[:d], theta[d : d + d * k].reshape(d, k), np.exp(theta[-1])
+
+
+def numerical_maximum(X, k, starts=4):
+    """Maximise the observed-data likelihood by BFGS from random starts; return the best."""
+    d = X.shape[1]
+
+    def loss(theta):
+        mean, W, sigma2 = unpack(theta, d, k)
+        return -dense_log_likelihood(mean, W, sigma2, X) / len(X)
+
+    runs = []
+    for seed in range(starts):
+        rng = np.random.default_rng(seed)
+        first = np.concatenate([np.nanmean(X, axis=0), rng.standard_normal(d * k), [0.0]])
+        runs.append(minimize(loss, first, method="BFGS", options={"gtol": 1e-7}))
+    best = min(runs, key=lambda run: run.fun)
+    mean, W, sigma2 = unpack(best.x, d, k)
+    return mean, W @ W.T + sigma2 * np.eye(d), -best.fun * len(X)
+
+
+def with_holes(X, share=0.2, seed=0):
+    X = np.array(X, float)
+    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
+    return X
+
+
+@st.composite
+def models(draw, min_k=0):
+    """Draw a model with d from 1 to 7 and k from min_k to d."""
+    d = draw(st.integers(max(min_k, 1), 7))
+    k = draw(st.integers(min_k, d))
+    rng = np.random.default_rng(draw(seeds))
+    sigma2 = draw(st.sampled_from([1e-6, 0.3, 1.0, 50.0]))
+    return PPCA(rng.standard_normal(d), rng.standard_normal((d, k)), sigma2), rng
+
+
+# --- the density -------------------------------------------------------------------------------
+
+
+@thorough
+@given(models())
+def test_log_density_is_that_of_the_gaussian(drawn):
+    """log p equals scipy's for N(μ, WWᵀ + σ²I): eq-ppca-marginal eq-ppca-loglik."""
+    model, rng = drawn
+    X = 2 * rng.standard_normal((9, model.mean.size))
+    cov = model.W @ model.W.T + model.sigma2 * np.eye(model.mean.size)
+    expected = multivariate_normal(model.mean, cov).logpdf(X).reshape(-1)
+    np.testing.assert_allclose(model.covariance(), cov, rtol=1e-13)
+    np.testing.assert_allclose(model.log_density(X), expected, rtol=1e-7)
+    assert model.log_likelihood(X) == pytest.approx(expected.sum(), rel=1e-7)
+
+
+@thorough
+@given(models())
+def test_log_density_with_missing_values_is_the_marginal(drawn):
+    """Of a row with holes it is the density of the observed values: eq-ppca-e-step."""
+    model, rng = drawn
+    X = with_holes(rng.standard_normal((12, model.mean.size)), 0.4, rng)
+    X[3] = np.nan
+    expected = dense_log_density(model.mean, model.covariance(), X)
+    np.testing.assert_allclose(model.log_density(X), expected, rtol=1e-6, atol=1e-9)
+    assert model.log_density(X)[3] == pytest.approx(0.0, abs=1e-9)
+
+
+@thorough
+@given(models())
+def test_woodbury_and_determinant_from_small_matrices(drawn):
+    """Σ⁻¹ = (I − WM⁻¹Wᵀ)/σ², |Σ| = σ^{2(d−k)}|M|: eq-ppca-woodbury eq-ppca-det."""
+    model, _ = drawn
+    d, k = model.W.shape
+    M = model.W.T @ model.W + model.sigma2 * np.eye(k)
+    woodbury = (np.eye(d) - model.W @ np.linalg.inv(M) @ model.W.T) / model.sigma2
+    product = woodbury @ model.covariance()
+    np.testing.assert_allclose(product, np.eye(d), atol=1e-13 * d * 50 / model.sigma2**2 + 1e-9)
+    log_det = np.linalg.slogdet(M)[1] + (d - k) * np.log(model.sigma2)
+    assert log_det == pytest.approx(np.linalg.slogdet(model.covariance())[1], rel=1e-6, abs=1e-8)
+
+
+@thorough
+@given(models(min_k=1))
+def test_the_exponent_is_the_least_squares_value(drawn):
+    """rᵀΣ⁻¹r = min over z of ‖r − Wz‖²/σ² + ‖z‖², at z = m: eq-ppca-quadratic."""
+    model, rng = drawn
+    d, k = model.W.shape
+    x = rng.standard_normal(d)
+    r, root = x - model.mean, np.sqrt(model.sigma2)
+    stacked = np.vstack([model.W / root, np.eye(k)])
+    z, least, *_ = np.linalg.lstsq(stacked, np.concatenate([r / root, np.zeros(k)]), rcond=None)
+    np.testing.assert_allclose(model.encode(x[None])[0], z, rtol=1e-5, atol=1e-8)
+    exponent = r @ np.linalg.solve(model.covariance(), r)
+    assert np.sum((stacked @ z - np.concatenate([r / root, np.zeros(k)])) ** 2) == pytest.approx(
+        exponent, rel=1e-6
+    )
+
+
+def test_small_noise_keeps_its_digits():
+    """With σ² = 1e-9 the log-density agrees with 50 digits to 8: eq-ppca-quadratic eq-ppca-det."""
+    rng = np.random.default_rng(3)
+    W, x = rng.standard_normal((4, 2)), rng.standard_normal(4)
+    with mpmath.workdps(50):
+        cov = mpmath.matrix((W).tolist()) * mpmath.matrix(W.T.tolist())
+        cov += mpmath.mpf(10) ** -9 * mpmath.eye(4)
+        r = mpmath.matrix(x.tolist())
+        quadratic = (r.T * mpmath.lu_solve(cov, r))[0]
+        exact = -(4 * mpmath.log(2 * mpmath.pi) + mpmath.log(mpmath.det(cov)) + quadratic) / 2
+    assert PPCA(np.zeros(4), W, 1e-9).log_likelihood([x]) == pytest.approx(float(exact), rel=1e-8)
+
+
+def test_no_d_by_d_matrix_is_formed():
+    """With d = 20,000 the density needs a few vectors, not 3.2 GB: eq-ppca-det eq-ppca-woodbury."""
+    d, k = 20_000, 3
+    model = PPCA(np.zeros(d), np.random.default_rng(0).standard_normal((d, k)), 0.5)
+    X = with_holes(model.sample(6, 1), 0.1)
+    tracemalloc.start()
+    logs = model.log_density(X)
+    model.impute(X, return_std=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.isfinite(logs).all()
+    assert peak < 40e6
+
+
+# --- the closed form ---------------------------------------------------------------------------
+
+
+@sparing
+@given(st.integers(2, 5), st.integers(0, 5), seeds)
+def test_closed_form_beats_thousands_of_other_parameters(d, k, seed):
+    """None of 3,000 perturbed (μ, W, σ²) is more likely: eq-ppca-mean eq-ppca-w eq-ppca-sigma2."""
+    k, rng = min(k, d), np.random.default_rng(seed)
+    X = rng.standard_normal((20, d)) @ rng.standard_normal((d, d)) + 3
+    fit = fit_ppca(X, k)
+    best = dense_log_likelihood(fit.mean, fit.W, fit.sigma2, X)
+    C, mean, n = np.cov(X.T, bias=True).reshape(d, d), X.mean(axis=0), len(X)
+    size = 10.0 ** rng.uniform(-4, 0, (3000, 1, 1))
+    W = fit.W + size * rng.standard_normal((3000, d, k))
+    sigma2 = fit.sigma2 * np.exp(size * rng.standard_normal((3000, 1, 1)))
+    shift = size[:, :, 0] * rng.standard_normal((3000, d))
+    cov = W @ W.swapaxes(1, 2) + sigma2 * np.eye(d)
+    spread = C + (fit.mean - mean + shift)[:, :, None] * (fit.mean - mean + shift)[:, None, :]
+    trace = np.trace(np.linalg.solve(cov, spread), axis1=1, axis2=2)
+    logs = -n / 2 * (d * np.log(2 * np.pi) + np.linalg.slogdet(cov)[1] + trace)
+    assert logs.max() <= best + 1e-8 * abs(best)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+def test_closed_form_equals_a_numerical_optimiser(k):
+    """BFGS on all parameters ends at the same model: eq-ppca-mean eq-ppca-w eq-ppca-sigma2."""
+    X = data_with_covariance([5.0, 3.0, 1.0, 0.5], 30, mean=2.0)
+    mean, cov, value = numerical_maximum(X, k)
+    fit = fit_ppca(X, k)
+    assert fit.log_likelihood(X) == pytest.approx(value, rel=1e-9)
+    assert fit.log_likelihood(X) >= value - 1e-8
+    np.testing.assert_allclose(fit.mean, mean, atol=1e-4)
+    np.testing.assert_allclose(fit.covariance(), cov, atol=2e-3)
+
+
+@thorough
+@given(st.integers(1, 6), st.integers(0, 6), seeds)
+def test_the_fitted_spectrum(d, k, seed):
+    """Σ̂ has C's vectors, its k largest values, and the mean of the rest: eq-ppca-spectrum."""
+    k, rng = min(k, d), np.random.default_rng(seed)
+    lam = np.sort(rng.uniform(0.1, 5, d))[::-1]
+    X = data_with_covariance(lam, 12, seed % 1000, mean=7.0)
+    fit = fit_ppca(X, k)
+    expected = np.append(lam[:k], np.full(d - k, lam[k:].mean() if k < d else 0.0))
+    np.testing.assert_allclose(np.linalg.eigvalsh(fit.covariance())[::-1], expected, rtol=1e-9)
+    C = (X - X.mean(axis=0)).T @ (X - X.mean(axis=0)) / 12
+    np.testing.assert_allclose(C @ fit.covariance(), fit.covariance() @ C, atol=1e-9)
+    if k < d:
+        assert fit.sigma2 == pytest.approx(lam[k:].mean())
+        value = d * np.log(2 * np.pi) + np.log(expected).sum() + d
+        assert fit.log_likelihood(X) == pytest.approx(-6 * value)
+
+
+def test_the_maximum_in_one_line():
+    """ℓ = −n/2 {d log 2π + Σ log λⱼ + (d−k) log σ² + d} on viruses: eq-ppca-max."""
+    lam = np.linalg.eigvalsh(np.cov(VIRUSES.T, bias=True))[::-1]
+    for k in (1, 2, 6):
+        sigma2 = lam[k:].mean()
+        inner = 18 * np.log(2 * np.pi) + np.log(lam[:k]).sum() + (18 - k) * np.log(sigma2) + 18
+        assert fit_ppca(VIRUSES, k).log_likelihood(VIRUSES) == pytest.approx(-19 * inner)
+
+
+@thorough
+@given(st.integers(2, 6), seeds)
+def test_trace_inequality(d, seed):
+    """tr(Σ⁻¹C) ≥ Σ λᵢ/cᵢ, both sorted, with equality for common vectors: eq-ppca-trace."""
+    rng = np.random.default_rng(seed)
+    c, lam = np.sort(rng.uniform(0.2, 3, (2, d)), axis=1)[:, ::-1]
+    V = orthonormal(d, d, rng)
+    bound = np.sum(lam / c)
+    other = covariance_with(c, rng)
+    assert np.trace(np.linalg.solve(other, (V * lam) @ V.T)) >= bound - 1e-10
+    assert np.trace(np.linalg.solve((V * c) @ V.T, (V * lam) @ V.T)) == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("kept", [(0, 1), (0, 2), (0,), (1,), ()])
+def test_stationary_points(kept):
+    """CΣ⁻¹W = W for kept eigenvectors; only the top ones can't be bettered: eq-ppca-stationary."""
+    lam = np.array([5.0, 3.0, 2.0, 0.5])
+    X = data_with_covariance(lam, 25)
+    C = np.cov(X.T, bias=True)
+    values, V = np.linalg.eigh(C)
+    values, V = values[::-1], V[:, ::-1]
+    rest = [j for j in range(4) if j not in kept]
+    sigma2, W = values[rest].mean(), np.zeros((4, 2))
+    W[:, : len(kept)] = V[:, list(kept)] * np.sqrt(values[list(kept)] - sigma2)
+    model = PPCA(X.mean(axis=0), W, sigma2)
+    np.testing.assert_allclose(C @ np.linalg.solve(model.covariance(), W), W, atol=1e-10)
+    here, h = model.log_likelihood(X), 1e-5
+    for i in range(4):  # the gradient in W vanishes
+        for j in range(2):
+            step = np.zeros((4, 2))
+            step[i, j] = h
+            slope = PPCA(model.mean, W + step, sigma2).log_likelihood(X) - here
+            assert abs(slope / h) < 5e-2
+    rng = np.random.default_rng(0)
+    near = [
+        PPCA(model.mean, W + 0.05 * rng.standard_normal((4, 2)), sigma2).log_likelihood(X)
+        for _ in range(300)
+    ]
+    assert (max(near) > here + 1e-6) == (kept != (0, 1))
+    assert min(near) < here or kept == ()
+    assert PPCA(model.mean, W, 1.1 * sigma2).log_likelihood(X) < here
+
+
+def test_rotations_fit_equally_well():
+    """WR has the likelihood of W for every orthogonal R: eq-ppca-w."""
+    fit = fit_ppca(VIRUSES, 3)
+    turned = PPCA(fit.mean, fit.W @ orthonormal(3, 3, 5), fit.sigma2)
+    assert turned.log_likelihood(VIRUSES) == pytest.approx(fit.log_likelihood(VIRUSES))
+    np.testing.assert_allclose(turned.reconstruct(VIRUSES), fit.reconstruct(VIRUSES))
+
+
+def test_columns_of_W_are_orthogonal_falling_and_signed():
+    """Of all rotations R = I is returned, by both fits: eq-ppca-w."""
+    for fit in (fit_ppca(VIRUSES, 3), fit_ppca_em(VIRUSES, 3), fit_ppca_em(with_holes(VIRUSES), 3)):
+        gram = fit.W.T @ fit.W
+        np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-9 * gram.max())
+        assert np.all(np.diff(np.diag(gram)) <= 0)
+        assert np.all(fit.W.max(axis=0) >= -fit.W.min(axis=0) * (1 - 1e-6))
+
+
+def test_sigma2_is_the_mean_squared_residual():
+    """σ² is also ‖X_c − X_cV_kV_kᵀ‖²/(n(d − k)): eq-ppca-sigma2."""
+    fit = fit_ppca(VIRUSES, 4)
+    residual = VIRUSES - fit.reconstruct(VIRUSES, shrink=False)
+    assert fit.sigma2 == pytest.approx(np.sum(residual**2) / (38 * 14))
+
+
+@pytest.mark.parametrize("k", [4, 5])
+def test_all_directions_give_the_sample_covariance(k):
+    """At k = d and already at k = d − 1 the model covariance is C: eq-ppca-spectrum."""
+    X = data_with_covariance([4.0, 3.0, 2.0, 1.0, 0.5], 20)
+    np.testing.assert_allclose(fit_ppca(X, k).covariance(), np.cov(X.T, bias=True), atol=1e-10)
+    em = fit_ppca_em(X, k)
+    np.testing.assert_allclose(em.covariance(), np.cov(X.T, bias=True), atol=1e-3)
+
+
+def test_ties():
+    """With λ₂ = λ₃ any of the tied directions serves, with the same likelihood: eq-ppca-max."""
+    X = data_with_covariance([4.0, 1.0, 1.0, 0.5], 20)
+    fit = fit_ppca(X, 2)
+    V = np.linalg.eigh(np.cov(X.T, bias=True))[1][:, ::-1]
+    W = fit.W.copy()
+    W[:, 1] = (V[:, 1] + V[:, 2]) / np.sqrt(2) * np.sqrt(1 - fit.sigma2)
+    other = PPCA(fit.mean, W, fit.sigma2)
+    assert other.log_likelihood(X) == pytest.approx(fit.log_likelihood(X))
+    X = data_with_covariance([4.0, 1.0, 1.0], 20)  # the tie is all of the noise: W ends there
+    assert np.abs(fit_ppca(X, 2).W[:, 1]).max() < 1e-6
+
+
+def test_counting():
+    """d = 6, k = 2: 12 numbers for the covariance against 21: eq-ppca-count."""
+
+    def count(d, k):
+        return PPCA(np.zeros(d), np.zeros((d, k)), 1.0).n_parameters - d
+
+    assert (count(6, 2), count(6, 0), count(6, 5), count(6, 6)) == (12, 1, 21, 21)
+
+
+@pytest.mark.parametrize(("d", "k"), [(3, 1), (4, 2), (5, 3), (4, 3)])
+def test_the_count_is_the_rank_of_the_jacobian(d, k):
+    """The derivatives of Σ by (W, σ²) span as many dimensions as counted: eq-ppca-count."""
+    rng = np.random.default_rng(d * k)
+    W = rng.standard_normal((d, k))
+    columns = [np.eye(d)]
+    for i in range(d):
+        for j in range(k):
+            step = np.zeros((d, k))
+            step[i, j] = 1
+            columns.append(step @ W.T + W @ step.T)
+    rank = np.linalg.matrix_rank(np.array([c.ravel() for c in columns]))
+    assert rank == PPCA(np.zeros(d), W, 1.0).n_parameters - d
+
+
+def test_agrees_with_scikit_learn():
+    """PCA's noise variance and densities are ours with divisor n − 1: eq-ppca-sigma2."""
+    peer, ours = PeerPCA(n_components=4).fit(VIRUSES), fit_ppca(VIRUSES, 4)
+    factor = 38 / 37
+    assert peer.noise_variance_ == pytest.approx(ours.sigma2 * factor)
+    same = PPCA(ours.mean, ours.W * np.sqrt(factor), ours.sigma2 * factor)
+    np.testing.assert_allclose(same.log_density(VIRUSES), peer.score_samples(VIRUSES))
+    np.testing.assert_allclose(same.covariance(), peer.get_covariance(), atol=1e-10)
+    assert ours.log_likelihood(VIRUSES) > peer.score_samples(VIRUSES).sum()
+
+
+# --- the latent variable -----------------------------------------------------------------------
+
+
+@thorough
+@given(models(min_k=1))
+def test_posterior_by_conditioning_the_joint_gaussian(drawn):
+    """Mean WᵀΣ⁻¹r and covariance I − WᵀΣ⁻¹W, by d×d blocks: eq-ppca-posterior
+    eq-ppca-e-step."""
+    model, rng = drawn
+    X = with_holes(rng.standard_normal((5, model.mean.size)), 0.3, rng)
+    mean, covariance = model.posterior(X)
+    for i, x in enumerate(X):
+        seen = ~np.isnan(x)
+        W, r = model.W[seen], (x - model.mean)[seen]
+        gain = np.linalg.solve(W @ W.T + model.sigma2 * np.eye(seen.sum()), W).T
+        np.testing.assert_allclose(mean[i], gain @ r, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(covariance[i], np.eye(model.k) - gain @ W, atol=1e-6)
+    np.testing.assert_array_equal(mean, model.encode(X))
+
+
+def test_posterior_of_complete_and_empty_rows():
+    """Complete rows share σ²M⁻¹; an empty row gets back N(0, I): eq-ppca-posterior."""
+    model = fit_ppca(VIRUSES, 2)
+    mean, covariance = model.posterior(VIRUSES)
+    assert covariance.shape == (38, 2, 2)
+    lam = np.linalg.eigvalsh(np.cov(VIRUSES.T, bias=True))[::-1][:2]
+    np.testing.assert_allclose(covariance[7], np.diag(model.sigma2 / lam), atol=1e-12)
+    mean, covariance = model.posterior(np.full((1, 18), np.nan))
+    np.testing.assert_allclose(mean, [[0, 0]])
+    np.testing.assert_allclose(covariance[0], np.eye(2))
+
+
+def test_posterior_is_the_regression_of_z_on_x():
+    """Regressing drawn z on drawn x finds the posterior mean: eq-ppca-posterior eq-ppca-model."""
+    rng = np.random.default_rng(1)
+    W = rng.standard_normal((4, 2))
+    Z = rng.standard_normal((200_000, 2))
+    X = Z @ W.T + 0.7 * rng.standard_normal((200_000, 4))
+    slope = np.linalg.lstsq(X, Z, rcond=None)[0]
+    model = PPCA(np.zeros(4), W, 0.49)
+    np.testing.assert_allclose(model.encode(np.eye(4)), slope, atol=5e-3)
+    left = np.cov((Z - model.encode(X)).T)
+    np.testing.assert_allclose(model.posterior(X[:1]).covariance[0], left, atol=5e-3)
+
+
+@thorough
+@given(st.integers(2, 6), st.integers(1, 5), seeds)
+def test_shrinkage(d, k, seed):
+    """Codes are √(1 − σ²/λ) × whitened scores, reconstructions shrink by 1 − σ²/λ: eq-ppca-code
+    eq-ppca-shrink."""
+    k = min(k, d - 1)
+    lam = 4.0 * 0.6 ** np.arange(d)
+    X = data_with_covariance(lam, 15, seed % 997, mean=5.0)
+    fit, Xc = fit_ppca(X, k), X - X.mean(axis=0)
+    V = np.linalg.svd(Xc)[2][:k].T
+    V *= np.sign(np.sum(V * fit.W, axis=0))
+    factor = 1 - fit.sigma2 / lam[:k]
+    whitened = Xc @ V / np.sqrt(lam[:k])
+    np.testing.assert_allclose(fit.encode(X), whitened * np.sqrt(factor), atol=1e-9)
+    np.testing.assert_allclose(fit.reconstruct(X) - X.mean(axis=0), Xc @ (V * factor) @ V.T)
+    np.testing.assert_allclose(fit.reconstruct(X, shrink=False), X.mean(axis=0) + Xc @ V @ V.T)
+
+
+def test_the_limit_without_noise():
+    """As σ² → 0 codes become whitened scores and reconstructions PCA's: eq-ppca-code."""
+    fit = fit_ppca(VIRUSES, 2)
+    Xc = VIRUSES - VIRUSES.mean(axis=0)
+    V = np.linalg.svd(Xc)[2][:2].T
+    V *= np.sign(np.sum(V * fit.W, axis=0))
+    lam = np.var(Xc @ V, axis=0)
+    for sigma2, tol in ((1e-6, 1e-5), (0.0, 1e-10)):
+        model = PPCA(fit.mean, V * np.sqrt(lam - sigma2), sigma2)
+        np.testing.assert_allclose(model.encode(VIRUSES), Xc @ V / np.sqrt(lam), atol=tol)
+        np.testing.assert_allclose(model.reconstruct(VIRUSES), fit.mean + Xc @ V @ V.T, atol=tol)
+    tilted = PPCA(fit.mean, np.random.default_rng(0).standard_normal((18, 2)), 0.0)
+    P = tilted.W @ np.linalg.pinv(tilted.W)
+    np.testing.assert_allclose(tilted.reconstruct(VIRUSES), fit.mean + Xc @ P)
+
+
+def test_samples_have_the_moments_of_the_model():
+    """Mean and covariance of 200,000 draws are μ and Σ within 5 standard errors: eq-ppca-model
+    eq-ppca-marginal."""
+    model = PPCA(MEAN6, np.random.default_rng(2).standard_normal((6, 2)), 0.5)
+    n = 200_000
+    X, cov = model.sample(n, 3), model.covariance()
+    scale = np.sqrt(np.diag(cov))
+    assert np.max(np.abs(X.mean(axis=0) - MEAN6) / scale) < 5 / np.sqrt(n)
+    error = np.sqrt((np.outer(np.diag(cov), np.diag(cov)) + cov**2) / n)
+    assert np.max(np.abs(np.cov(X.T) - cov) / error) < 5
+    distance2 = np.sum((X - MEAN6) * np.linalg.solve(cov, (X - MEAN6).T).T, axis=1)
+    inside = np.mean(distance2 < chi2(6).ppf(0.9))
+    assert inside == pytest.approx(0.9, abs=5 * np.sqrt(0.09 / n))
+
+
+def test_sampling_takes_a_seed_or_a_generator():
+    """Chance enters through rng alone: eq-ppca-model."""
+    model = fit_ppca(VIRUSES, 2)
+    same = model.sample(4, 7), model.sample(4, np.random.default_rng(7))
+    np.testing.assert_array_equal(*same)
+    assert model.sample(4, 8).shape == (4, 18)
+    assert not np.array_equal(model.sample(4, 8), same[0])
+
+
+# --- EM ----------------------------------------------------------------------------------------
+
+
+@sparing
+@given(st.integers(2, 6), st.integers(0, 3), st.booleans(), st.booleans(), seeds)
+def test_em_never_lowers_the_likelihood(d, k, expand, holes, seed):
+    """Every step gains, plain or expanded, with holes or without: eq-ppca-bound eq-ppca-expand."""
+    k, rng = min(k, d - 1), np.random.default_rng(seed)
+    X = rng.standard_normal((25, d)) @ rng.standard_normal((d, d))
+    X = with_holes(X, 0.15, rng) if holes else X
+    run = fit_ppca_em(X, k, expand=expand, max_iter=60, rng=seed)
+    assert np.min(np.diff(run.history), initial=0.0) >= -1e-9 * np.abs(run.history).max()
+    dense = dense_log_likelihood(run.mean, run.W, run.sigma2, X)
+    assert run.history[-1] == pytest.approx(dense, rel=1e-9)
+
+
+@pytest.mark.parametrize("expand", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_em_ends_at_the_closed_form(k, expand):
+    """Without missing values EM's limit is the closed form: eq-ppca-m-step eq-ppca-m-sigma2."""
+    run = fit_ppca_em(VIRUSES, k, expand=expand, tol=1e-16)
+    fit = fit_ppca(VIRUSES, k)
+    assert run.converged
+    assert run.history[-1] == pytest.approx(fit.log_likelihood(VIRUSES), rel=1e-12)
+    np.testing.assert_allclose(run.W, fit.W, atol=1e-4)
+    assert run.sigma2 == pytest.approx(fit.sigma2, rel=1e-5)
+    np.testing.assert_allclose(run.mean, fit.mean, atol=1e-9)
+
+
+@pytest.mark.parametrize("expand", [False, True])
+def test_the_closed_form_is_a_fixed_point(expand):
+    """A step from the maximum goes nowhere: eq-ppca-m-step eq-ppca-m-sigma2 eq-ppca-expand."""
+    fit = fit_ppca(VIRUSES, 3)
+    step = ppca_em_step(fit, VIRUSES, expand)
+    np.testing.assert_allclose(step.W, fit.W, atol=1e-11)
+    np.testing.assert_allclose(step.mean, fit.mean, atol=1e-11)
+    assert step.sigma2 == pytest.approx(fit.sigma2, rel=1e-12)
+
+
+def test_a_step_is_that_of_tipping_and_bishop():
+    """For complete data W ← CW(σ²I + M⁻¹WᵀCW)⁻¹ and σ² ← tr(C − CWM⁻¹W'ᵀ)/d: eq-ppca-m-step
+    eq-ppca-m-sigma2."""
+    C = np.cov(VIRUSES.T, bias=True)
+    W = np.random.default_rng(4).standard_normal((18, 3))
+    M_inv = np.linalg.inv(W.T @ W + 0.8 * np.eye(3))
+    new = C @ W @ np.linalg.inv(0.8 * np.eye(3) + M_inv @ W.T @ C @ W)
+    sigma2 = np.trace(C - C @ W @ M_inv @ new.T) / 18
+    step = ppca_em_step(PPCA(VIRUSES.mean(axis=0), W, 0.8), VIRUSES, expand=False)
+    np.testing.assert_allclose(step.W, new, atol=1e-10)
+    assert step.sigma2 == pytest.approx(sigma2)
+
+
+def test_a_step_maximises_the_expected_log_likelihood():
+    """No nearby (μ, W, σ²) has a larger expected complete-data log-likelihood: eq-ppca-m-step
+    eq-ppca-m-sigma2."""
+    X = with_holes(data_with_covariance([4.0, 2.0, 1.0, 0.3], 14, mean=1.0), 0.25)
+    rng = np.random.default_rng(0)
+    model = PPCA(np.ones(4), rng.standard_normal((4, 2)), 0.7)
+    m, S = model.posterior(X)
+
+    def expected(mean, W, sigma2):
+        total = 0.0
+        for i, x in enumerate(X):
+            for j in np.flatnonzero(~np.isnan(x)):
+                square = (x[j] - mean[j] - W[j] @ m[i]) ** 2 + W[j] @ S[i] @ W[j]
+                total -= 0.5 * (np.log(sigma2) + square / sigma2)
+        return total
+
+    step = ppca_em_step(model, X, expand=False)
+    best = expected(step.mean, step.W, step.sigma2)
+    for size in (1e-3, 1e-1):
+        for _ in range(100):
+            mean = step.mean + size * rng.standard_normal(4)
+            W = step.W + size * rng.standard_normal((4, 2))
+            sigma2 = step.sigma2 * np.exp(size * rng.standard_normal())
+            assert expected(mean, W, sigma2) <= best + 1e-12
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_em_with_missing_values_equals_direct_maximisation(k):
+    """On small problems BFGS on the observed-data likelihood agrees: eq-ppca-e-step
+    eq-ppca-m-step."""
+    X = with_holes(data_with_covariance([6.0, 3.0, 1.0, 0.5], 40, mean=3.0), 0.2, 1)
+    mean, cov, value = numerical_maximum(X, k)
+    run = fit_ppca_em(X, k, tol=1e-15)
+    assert run.history[-1] >= value - 1e-7
+    assert run.history[-1] == pytest.approx(value, rel=1e-8)
+    np.testing.assert_allclose(run.mean, mean, atol=2e-3)
+    np.testing.assert_allclose(run.covariance(), cov, atol=2e-2)
+
+
+def test_em_with_missing_values_is_stationary():
+    """At EM's limit all derivatives of the observed-data likelihood vanish: eq-ppca-bound."""
+    X = with_holes(VIRUSES, 0.2)
+    run = fit_ppca_em(X, 2, tol=1e-15)
+    theta = np.concatenate([run.mean, run.W.ravel(), [np.log(run.sigma2)]])
+    h = 1e-5
+    for i in range(theta.size):
+        step = np.zeros_like(theta)
+        step[i] = h
+        up, down = (dense_log_likelihood(*unpack(theta + s * step, 18, 2), X) for s in (1, -1))
+        assert abs(up - down) / (2 * h) < 2e-2
+
+
+def test_the_expanded_step_rescales_the_plain_one():
+    """Latent means and covariances, row by row, give a and B; the Gaussian N(μ + Wa, WBWᵀ + σ²I)
+    is what the step returns: eq-ppca-expand."""
+    X = with_holes(VIRUSES, 0.2)
+    start = PPCA(VIRUSES[3], np.random.default_rng(1).standard_normal((18, 2)), 0.9)
+    plain, moved = (ppca_em_step(start, X, expand) for expand in (False, True))
+    m, S = start.posterior(X)
+    a = sum(m) / 38
+    B = sum(S[i] + np.outer(m[i] - a, m[i] - a) for i in range(38)) / 38
+    assert np.linalg.norm(a) > 0.1
+    np.testing.assert_allclose(moved.mean, plain.mean + plain.W @ a, atol=1e-10)
+    np.testing.assert_allclose(moved.W @ moved.W.T, plain.W @ B @ plain.W.T, atol=1e-9)
+    assert moved.sigma2 == plain.sigma2
+
+
+def test_where_plain_em_is_slow_and_expanded_is_not():
+    """Lengths converge with 1 − 2τ(1−τ), τ = σ²/λ, expanded with τ²: eq-ppca-rates."""
+    lam = np.array([10.0, 1.0, 1.0, 1.0])
+    X = data_with_covariance(lam, 30)
+    fit, h, tau = fit_ppca(X, 1), 1e-6, 1.0 / 10
+    nudged = PPCA(fit.mean, fit.W * (1 + h), fit.sigma2)
+    for expand, rate in ((False, 1 - 2 * tau * (1 - tau)), (True, tau**2)):
+        after = ppca_em_step(nudged, X, expand).W
+        gain = np.sum((after - fit.W) * fit.W) / np.sum(fit.W**2)
+        assert gain / h == pytest.approx(rate, rel=1e-3)
+
+
+@pytest.mark.parametrize("expand", [False, True])
+def test_directions_turn_with_the_ratio_of_the_eigenvalues(expand):
+    """A small tilt towards the next direction shrinks by λ₂/λ₁ a step: eq-ppca-rates."""
+    X = data_with_covariance([5.0, 2.0, 1.0, 0.5], 30)
+    V = np.linalg.eigh(np.cov(X.T, bias=True))[1][:, ::-1]
+    fit, h = fit_ppca(X, 1), 1e-6
+    tilted = PPCA(fit.mean, fit.W + h * V[:, 1:2], fit.sigma2)
+    after = ppca_em_step(tilted, X, expand).W
+    assert abs(V[:, 1] @ after[:, 0]) / h == pytest.approx(2 / 5, rel=1e-3)
+
+
+def test_em_leaves_a_saddle_only_if_nudged():
+    """From an exact saddle plain EM can't move; from near by it reaches the top:
+    eq-ppca-stationary."""
+    X = data_with_covariance([5.0, 3.0, 1.0, 0.5], 30)
+    C = np.cov(X.T, bias=True)
+    lam, V = np.linalg.eigh(C)
+    sigma2 = (lam[0] + lam[1] + lam[3]) / 3  # keeps the second direction, not the first
+    saddle = PPCA(X.mean(axis=0), V[:, 2:3] * np.sqrt(lam[2] - sigma2), sigma2)
+    step = ppca_em_step(saddle, X)
+    np.testing.assert_allclose(step.W, saddle.W, atol=1e-10)
+    nudged = PPCA(saddle.mean, saddle.W + 1e-3, sigma2)
+    assert same_subspace(fit_ppca_em(X, 1, start=nudged, tol=1e-16).W, V[:, 3:], 1e-5)
+
+
+def test_em_carries_its_history():
+    """n_iter, converged and the likelihood of each step are there: eq-ppca-bound."""
+    run = fit_ppca_em(VIRUSES, 2)
+    assert run.converged
+    assert run.n_iter == run.history.size - 1 > 2
+    short = fit_ppca_em(VIRUSES, 2, max_iter=3, expand=False)
+    assert not short.converged
+    assert short.n_iter == 3
+    assert short.history[-1] == pytest.approx(short.log_likelihood(VIRUSES))
+    assert (fit_ppca(VIRUSES, 2).n_iter, fit_ppca(VIRUSES, 2).converged) == (0, True)
+
+
+def test_em_does_not_depend_on_its_start():
+    """Random starts agree, and a start can be given: eq-ppca-stationary."""
+    X = with_holes(VIRUSES)
+    runs = [fit_ppca_em(X, 2, rng=seed) for seed in range(4)]
+    for run in runs[1:]:
+        np.testing.assert_allclose(run.W, runs[0].W, atol=2e-3)
+    again = fit_ppca_em(X, 2, start=runs[0])
+    assert again.n_iter <= 4
+
+
+def test_progress_bar(monkeypatch, capsys):
+    """progress=True needs tqdm and says so in a sentence: eq-ppca-bound."""
+    np.testing.assert_array_equal(
+        fit_ppca_em(VIRUSES, 1, progress=True).W, fit_ppca_em(VIRUSES, 1).W
+    )
+    capsys.readouterr()
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="pip install"):
+        fit_ppca_em(VIRUSES, 1, progress=True)
+
+
+# --- missing values ----------------------------------------------------------------------------
+
+
+def test_imputation_is_the_conditional_gaussian():
+    """Mean and standard deviation are those of x_missing given x_seen, by d×d blocks:
+    eq-ppca-impute eq-ppca-impute-std."""
+    X = with_holes(VIRUSES, 0.3, 5)
+    X[4] = np.nan
+    model = fit_ppca_em(X, 3)
+    filled, std = model.impute(X, return_std=True)
+    cov = model.covariance()
+    for i, x in enumerate(X):
+        miss, seen = np.isnan(x), ~np.isnan(x)
+        inner = cov[np.ix_(seen, seen)]
+        cross = cov[np.ix_(miss, seen)]
+        r = (x - model.mean)[seen]
+        if seen.any():
+            mean = model.mean[miss] + cross @ np.linalg.solve(inner, r)
+            left = cov[np.ix_(miss, miss)] - cross @ np.linalg.solve(inner, cross.T)
+        else:
+            mean, left = model.mean, cov
+        np.testing.assert_allclose(filled[i, miss], mean, rtol=1e-8)
+        np.testing.assert_allclose(std[i, miss], np.sqrt(np.diag(left)), rtol=1e-8)
+        np.testing.assert_array_equal(filled[i, seen], x[seen])
+        assert np.all(std[i, seen] == 0)
+    np.testing.assert_array_equal(model.impute(X), filled)
+
+
+def test_error_bars_have_the_right_width():
+    """With the true model 95 % of lost values fall within 1.96 standard deviations:
+    eq-ppca-impute-std."""
+    model = PPCA(np.zeros(6), np.random.default_rng(2).standard_normal((6, 2)), 0.3)
+    X = model.sample(5000, 1)
+    holes = with_holes(X, 0.25, 2)
+    filled, std = model.impute(holes, return_std=True)
+    lost = np.isnan(holes)
+    inside = np.abs(filled - X)[lost] < 1.96 * std[lost]
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.015)
+
+
+def test_rows_without_values_change_nothing():
+    """An empty row adds nothing to the likelihood or to the fit: eq-ppca-e-step."""
+    X = with_holes(VIRUSES, 0.2)
+    more = np.vstack([X[:10], np.full((2, 18), np.nan), X[10:]])
+    fit, again = fit_ppca_em(X, 2), fit_ppca_em(more, 2)
+    np.testing.assert_allclose(again.W, fit.W, atol=1e-9)
+    np.testing.assert_allclose(again.history, fit.history)
+    filled, std = again.impute(more, return_std=True)
+    np.testing.assert_allclose(filled[10], again.mean)
+    np.testing.assert_allclose(std[11], np.sqrt(np.diag(again.covariance())))
+
+
+def test_a_column_with_one_value_is_allowed():
+    """One observed value is enough to keep a column; its loading is a fit, not a failure:
+    eq-ppca-m-step."""
+    X = VIRUSES.copy()
+    X[1:, 3] = np.nan
+    run = fit_ppca_em(X, 2, max_iter=50)
+    assert np.isfinite(run.W).all()
+    assert np.isfinite(run.impute(X)).all()
+
+
+def test_patterns_of_missing_values_in_any_order():
+    """Permuting rows permutes the answers, however the rows are grouped: eq-ppca-e-step."""
+    X = with_holes(np.vstack([VIRUSES, VIRUSES]), 0.05)
+    model, order = fit_ppca(VIRUSES, 2), np.random.default_rng(0).permutation(76)
+    np.testing.assert_allclose(model.encode(X)[order], model.encode(X[order]), atol=1e-12)
+    np.testing.assert_allclose(model.log_density(X)[order], model.log_density(X[order]))
+
+
+# --- choosing k --------------------------------------------------------------------------------
+
+
+def test_bic_by_hand():
+    """−2ℓ + p log n, with p and ℓ counted apart: eq-ppca-bic."""
+    fit = fit_ppca(VIRUSES, 2)
+    loglik = multivariate_normal(fit.mean, fit.covariance()).logpdf(VIRUSES).sum()
+    assert fit.bic(VIRUSES) == pytest.approx(-2 * loglik + (18 + 36 - 1 + 1) * np.log(38))
+
+
+def test_held_out_by_hand():
+    """Each row is judged by a model that has not seen it: eq-ppca-held-out."""
+    X = VIRUSES[:12]
+    total = 0.0
+    for i in range(12):  # as many folds as rows: their order does not matter
+        fit = fit_ppca(np.delete(X, i, axis=0), 2)
+        total += multivariate_normal(fit.mean, fit.covariance()).logpdf(X[i])
+    assert held_out_log_likelihood(X, [2], folds=12)[0] == pytest.approx(total)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_both_choices_find_the_true_k(k):
+    """With 400 clear samples BIC and held-out rows find k: eq-ppca-bic eq-ppca-held-out."""
+    W = 3 * orthonormal(8, 3, 1)[:, :k]
+    X = PPCA(np.ones(8), W, 1.0).sample(400, 2)
+    assert choose_k_by_bic(X) == k
+    assert choose_k_by_held_out(X) == k
+
+
+def test_choices_with_few_rows():
+    """Only k that leave some noise are tried: eq-ppca-bic eq-ppca-held-out."""
+    X = np.random.default_rng(0).standard_normal((6, 20))
+    assert 0 <= choose_k_by_bic(X) <= 4
+    assert 0 <= choose_k_by_held_out(X, folds=3) <= 2
+
+
+# --- input -------------------------------------------------------------------------------------
+
+RANK_2 = np.outer(np.arange(6.0), [1, 2, 3, 4]) + np.outer([1, -1, 2, 0, 0, 3], [1, 0, 0, 1.0])
+HOLES = VIRUSES.copy()
+HOLES[:, 5] = np.nan
+
+BAD = [
+    (lambda: fit_ppca(VIRUSES, 19), "at most 18"),
+    (lambda: fit_ppca(VIRUSES, -1), "at least 0"),
+    (lambda: fit_ppca(VIRUSES, 1.5), "whole number"),
+    (lambda: fit_ppca([1.0, 2.0], 1), "1-D"),
+    (lambda: fit_ppca(np.empty((0, 3)), 1), "empty"),
+    (lambda: fit_ppca([["a", "b"]], 1), "not numbers"),
+    (lambda: fit_ppca([[1j, 2]], 1), "complex"),
+    (lambda: fit_ppca([[1, 2], [3]], 1), "different lengths"),
+    (lambda: fit_ppca([[1.0, np.inf], [2, 3]], 1), "infinity"),
+    (lambda: fit_ppca([[1.0, np.nan], [2, 3]], 1), "fit_ppca_em"),
+    (lambda: fit_ppca(np.full((5, 3), 0.1), 1), "zero variance"),
+    (lambda: fit_ppca(np.full((5, 3), 0.1), 0), "zero variance"),
+    (lambda: fit_ppca(RANK_2, 2), "at most k=1"),
+    (lambda: fit_ppca(RANK_2, 4), "without bound"),
+    (lambda: fit_ppca(RANK_2 / 3 + 1e6, 2), "at most k=1"),  # rounding in X is no variance
+    (lambda: fit_ppca(RANK_2[:3] / 3 + 1e6, 2), "at most k=1"),
+    (lambda: fit_ppca(VIRUSES[:3], 2), "at most k=1"),
+    (lambda: fit_ppca(VIRUSES[:1], 1), "zero variance"),
+    (lambda: fit_ppca_em(VIRUSES, 19), "at most 18"),
+    (lambda: fit_ppca_em(VIRUSES[:3], 2), "fewer components"),
+    (lambda: fit_ppca_em(VIRUSES[:3], 5), "fewer components"),
+    (lambda: fit_ppca_em(RANK_2, 2), "fewer components"),
+    (lambda: fit_ppca_em(np.full((5, 3), 0.1), 1), "zero variance"),
+    (lambda: fit_ppca_em(np.full((5, 3), np.nan), 1), "Column 0"),
+    (lambda: fit_ppca_em(HOLES, 2), "Column 5"),
+    (lambda: fit_ppca_em([[1.0, -np.inf], [2, 3]], 1), "infinity"),
+    (lambda: fit_ppca_em(VIRUSES, 2, start=fit_ppca(VIRUSES, 3)), "start has W"),
+    (
+        lambda: fit_ppca_em(VIRUSES, 1, start=PPCA(np.zeros(18), np.ones((18, 1)), 0.0)),
+        "start has sigma2=0",
+    ),
+    (lambda: ppca_em_step(fit_ppca(VIRUSES[:, :4], 1), VIRUSES), "X has 18 columns"),
+    (lambda: ppca_em_step(fit_ppca(VIRUSES, 2), HOLES), "Column 5"),
+    (lambda: fit_ppca(VIRUSES, 2).log_likelihood(VIRUSES.T), "transpose"),
+    (lambda: fit_ppca(VIRUSES, 2).encode([[np.inf] * 18]), "infinity"),
+    (lambda: fit_ppca(VIRUSES, 2).decode(np.ones((3, 4))), "2 columns"),
+    (lambda: PPCA(np.zeros(3), np.ones((3, 1)), 0.0).log_likelihood(np.eye(3)), "no density"),
+    (lambda: PPCA(np.zeros(3), np.zeros((3, 1)), 0.0).encode(np.eye(3)), "sigma2=0"),
+    (lambda: PPCA(np.zeros(2), np.ones((3, 1)), 1.0), "shapes"),
+    (lambda: PPCA(np.zeros(3), np.ones((3, 1)), -1.0), "sigma2 ≥ 0"),
+    (lambda: PPCA(np.zeros(3), np.ones((3, 1)), np.nan), "sigma2 ≥ 0"),
+    (lambda: held_out_log_likelihood(VIRUSES, [1], folds=1), "from 2 to 38"),
+    (lambda: choose_k_by_bic(HOLES), "NaN"),
+    (lambda: choose_k_by_held_out(VIRUSES, folds=50), "from 2 to 38"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_input_gets_a_sentence(call, words):
+    """Each bad input has its own words."""
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_missing_values_are_let_through_only_where_asked_for():
+    """data_matrix refuses NaN unless missing=True, and infinity always."""
+    gap = np.array([[1.0, np.nan]])
+    assert data_matrix(gap, missing=True) is gap
+    with pytest.raises(ValueError, match="NaN"):
+        data_matrix(gap)
+    with pytest.raises(ValueError, match=r"1 in all, the first \(infinity\) at index \[0, 1\]"):
+        data_matrix([[np.nan, np.inf]], missing=True)
+
+
+def test_inputs_are_left_alone():
+    """No function writes into what it is given."""
+    X = with_holes(VIRUSES)
+    before = X.copy()
+    X.flags.writeable = False
+    model = fit_ppca_em(X, 2)
+    model.impute(X, return_std=True)
+    model.posterior(X)
+    ppca_em_step(model, X)
+    fit_ppca(VIRUSES, 2)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(VIRUSES, tobamovirus())
+
+
+def test_single_precision_and_integers():
+    """float32 agrees to its own precision, integers are taken as they are."""
+    exact = fit_ppca(VIRUSES, 2)
+    for X in (VIRUSES.astype(np.float32), VIRUSES.astype(int), VIRUSES.astype(int).tolist()):
+        fit = fit_ppca(X, 2)
+        np.testing.assert_allclose(fit.covariance(), exact.covariance(), rtol=1e-4, atol=1e-4)
+        assert fit.log_likelihood(X) == pytest.approx(exact.log_likelihood(VIRUSES), rel=1e-5)
+        assert fit_ppca_em(X, 2).sigma2 == pytest.approx(exact.sigma2, rel=1e-4)
+    assert fit_ppca(VIRUSES.astype(np.float32), 2).W.dtype == np.float32
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e-8, 1e8, 1e50])
+def test_units_do_not_matter(scale):
+    """Scaled data give the scaled model; codes stay the same: eq-ppca-w eq-ppca-code."""
+    X = with_holes(VIRUSES)
+    fit, scaled = fit_ppca(VIRUSES, 2), fit_ppca(VIRUSES * scale, 2)
+    np.testing.assert_allclose(scaled.W / scale, fit.W, rtol=1e-9)
+    np.testing.assert_allclose(scaled.encode(VIRUSES * scale), fit.encode(VIRUSES), rtol=1e-8)
+    run, moved = fit_ppca_em(X, 2), fit_ppca_em(X * scale, 2)
+    assert moved.sigma2 / scale**2 == pytest.approx(run.sigma2, rel=1e-5)
+
+
+def test_far_from_the_origin():
+    """A mean of a million costs no more digits than the data have: eq-ppca-mean."""
+    fit, far = fit_ppca(VIRUSES, 2), fit_ppca(VIRUSES + 1e6, 2)
+    np.testing.assert_allclose(far.W, fit.W, atol=1e-7)
+    run, moved = fit_ppca_em(with_holes(VIRUSES), 2), fit_ppca_em(with_holes(VIRUSES) + 1e6, 2)
+    np.testing.assert_allclose(moved.W, run.W, atol=1e-4)
+
+
+def test_no_latent_direction_is_an_isotropic_gaussian():
+    """k = 0 has Σ = σ²I with the mean variance: eq-ppca-sigma2."""
+    fit, run = fit_ppca(VIRUSES, 0), fit_ppca_em(with_holes(VIRUSES), 0)
+    assert fit.sigma2 == pytest.approx(VIRUSES.var(axis=0).mean())
+    assert fit.encode(VIRUSES).shape == (38, 0)
+    np.testing.assert_allclose(fit.reconstruct(VIRUSES), np.tile(fit.mean, (38, 1)))
+    np.testing.assert_allclose(run.mean, np.nanmean(with_holes(VIRUSES), axis=0))
+    assert fit_ppca([[1.0], [3.0]], 1).covariance() == pytest.approx(1.0)
+
+
+def test_models_are_frozen():
+    """A model can't be changed after it was made."""
+    with pytest.raises(AttributeError):
+        fit_ppca(VIRUSES, 1).sigma2 = 3.0
+
+
+# --- data and the published picture ------------------------------------------------------------
+
+
+def test_tobamovirus_is_the_published_table():
+    """38 viruses × 18 counts, with the sums that the shipped table has."""
+    assert VIRUSES.shape == (38, 18)
+    assert VIRUSES.sum() == 5943
+    np.testing.assert_array_equal(VIRUSES, VIRUSES.round())
+    np.testing.assert_array_equal(
+        VIRUSES.sum(axis=0),
+        [667, 569, 586, 637, 311, 207, 586, 32, 458, 50, 288, 494, 193, 289, 14, 89, 379, 94],
+    )
+    assert (VIRUSES.min(), VIRUSES.max()) == (0, 25)
+    assert VIRUSES.var(axis=0).sum() == pytest.approx(83.3940, abs=1e-3)
+
+
+def test_the_map_survives_a_fifth_of_the_values_lost():
+    """Tipping and Bishop's picture: after a Procrustes turn the two maps agree:
+    eq-ppca-posterior."""
+    whole = fit_ppca(VIRUSES, 2).encode(VIRUSES)
+    for seed in range(3):
+        X = with_holes(VIRUSES, 0.2, seed)
+        part = fit_ppca_em(X, 2).encode(X)
+        U, _, Vt = np.linalg.svd(part.T @ whole)
+        turned = part @ U @ Vt
+        share = np.sum((turned - whole) ** 2) / np.sum(whole**2)
+        assert share < 0.15
