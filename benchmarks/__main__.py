@@ -9,11 +9,11 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from . import svd
+from . import pca, power_method, svd
 from .harness import run
 from .report import environment, markdown, write_json
 
-TASKS = [*svd.TASKS]  # a chapter's tasks are added here
+TASKS = [*svd.TASKS, *power_method.TASKS, *pca.TASKS]  # a chapter's tasks are added here
 
 
 def main(arguments: list[str] | None = None) -> int:

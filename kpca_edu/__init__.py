@@ -3,9 +3,18 @@
 The reference library of the book: one module a chapter, one function a derivation step.
 """
 
-from . import compare, svd
+from . import compare, pca, power_method, ppca, svd
 from .compare import *  # noqa: F403
+from .pca import *  # noqa: F403
+from .power_method import *  # noqa: F403
+from .ppca import *  # noqa: F403
 from .svd import *  # noqa: F403
 
-__all__ = [*compare.__all__, *svd.__all__]
+__all__ = [
+    *compare.__all__,
+    *svd.__all__,
+    *power_method.__all__,
+    *pca.__all__,
+    *ppca.__all__,
+]
 __version__ = "0.1.0"

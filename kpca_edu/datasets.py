@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pagoda_picture", "matrix_with_singular_values"]
+__all__ = ["pagoda_picture", "tobamovirus", "matrix_with_singular_values"]
 
 
 def pagoda_picture() -> NDArray:
@@ -21,6 +23,16 @@ def pagoda_picture() -> NDArray:
         ) from None
     red_green_blue = load_sample_image("china.jpg") / 255.0
     return red_green_blue @ np.array([0.299, 0.587, 0.114])  # brightness as the eye weighs it
+
+
+def tobamovirus() -> NDArray:
+    """Return 38 viruses × 18 counts of amino acids in the coat protein, as floats.
+
+    Compiled by C. Fauquet and others (1988); used by B. D. Ripley (1996), and by M. E. Tipping and
+    C. M. Bishop (1999) for probabilistic PCA with missing values.
+    """
+    with (files("kpca_edu") / "data" / "tobamovirus.csv").open(encoding="utf8") as lines:
+        return np.loadtxt(lines, delimiter=",")
 
 
 def matrix_with_singular_values(

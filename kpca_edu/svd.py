@@ -18,10 +18,10 @@ from .validation import (
     component_count,
     data_matrix,
     fraction,
-    non_negative,
     orthonormal_columns,
     real_array,
     singular_values,
+    tolerance,
 )
 
 __all__ = [
@@ -76,7 +76,7 @@ def thin_svd(A: ArrayLike, rtol: float | None = None) -> SVD:
     """
     A = data_matrix(A, "A")
     U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
-    rtol = _rounding(A) if rtol is None else non_negative(rtol, "rtol")
+    rtol = _rounding(A) if rtol is None else tolerance(rtol, "rtol")
     r = _numerical_rank(s, rtol)
     V, U = fix_signs(Vt[:r].T, U[:, :r])
     return SVD(U, s[:r], V)

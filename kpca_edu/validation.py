@@ -6,22 +6,31 @@ from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 __all__ = [
     "data_matrix",
+    "linear_map",
+    "symmetric_map",
     "orthonormal_columns",
     "component_count",
     "fraction",
-    "non_negative",
+    "tolerance",
+    "whole_number",
     "singular_values",
     "real_array",
 ]
 
 
-def data_matrix(A: ArrayLike, name: str = "X") -> NDArray:
+def data_matrix(
+    A: ArrayLike, name: str = "X", missing: bool = False, check_finite: bool = True
+) -> NDArray:
     """Return A as a finite real matrix of floats, or say in one sentence why it is none.
 
     Floats keep their precision, integers and booleans become doubles; a float array is not copied.
+    With ``missing=True`` NaN is allowed and stands for a value that was not observed; with
+    ``check_finite=False`` the caller looks for NaN and infinity, where that costs less.
 
     >>> data_matrix([1, 2, 3])
     Traceback (most recent call last):
@@ -46,7 +55,59 @@ are samples of one feature, X.reshape(1, -1) if they are the features of one sam
             f"{name} is empty, with shape {array.shape}: "
             f"at least one row and one column are needed."
         )
-    return _finite(array, name)
+    if missing:
+        _finite(np.where(np.isnan(array), 0.0, array), name)
+        return array
+    return _finite(array, name) if check_finite else array
+
+
+def linear_map(
+    X: ArrayLike | sparse.sparray | sparse.spmatrix | LinearOperator,
+    name: str = "X",
+    check_finite: bool = True,
+) -> NDArray | sparse.csr_array | LinearOperator:
+    """Return X as a thing with ``shape``, ``dtype``, ``@`` and ``.T``, without densifying it.
+
+    X may be a dense matrix, a SciPy sparse matrix (it becomes CSR, each place stored once) or a
+    SciPy ``LinearOperator``, of which only products with X and Xᵀ are asked.
+    """
+    if not (sparse.issparse(X) or isinstance(X, LinearOperator)):
+        return data_matrix(X, name, check_finite=check_finite)
+    if np.dtype(X.dtype).kind == "c":
+        raise ValueError(f"{name} is complex: real numbers are needed. Take its real part first.")
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise ValueError(
+            f"{name} is empty or no matrix, with shape {X.shape}: "
+            f"at least one row and one column are needed."
+        )
+    if isinstance(X, LinearOperator):
+        return X if np.dtype(X.dtype).kind == "f" else 1.0 * X
+    rows = sparse.csr_array(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    rows = rows if rows.dtype.kind == "f" else rows.astype(float)
+    _finite(rows.data, f"{name}.data")
+    return rows
+
+
+def symmetric_map(K: ArrayLike | LinearOperator, name: str = "K") -> NDArray | LinearOperator:
+    """Return K as :func:`linear_map` does, square and symmetric (an operator is trusted there)."""
+    K = linear_map(K, name)
+    n, d = K.shape
+    if n != d:
+        raise ValueError(
+            f"{name} is {n}×{d}: a symmetric matrix is square. "
+            f"If its rows are samples, form their Gram matrix first."
+        )
+    if not isinstance(K, LinearOperator):
+        gap, size = abs(K - K.T).max(), abs(K).max()
+        if gap > np.sqrt(np.finfo(K.dtype).eps) * size:
+            raise ValueError(
+                f"{name} is not symmetric: entries and their mirror images differ by up to "
+                f"{gap:.2g}. Use ({name} + {name}.T) / 2 if that is rounding."
+            )
+    return K
 
 
 def orthonormal_columns(U: ArrayLike, name: str = "U") -> NDArray:
@@ -90,11 +151,20 @@ def fraction(value: float, name: str) -> float:
     return float(value)
 
 
-def non_negative(value: float, name: str) -> float:
-    """Return value as a finite float that is zero or more."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r}: a finite number from 0 up is needed.")
+def tolerance(value: float, name: str = "tol") -> float:
+    """Return value as a float that is finite and not negative."""
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if not number or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r}: a number from 0 up is needed, such as 1e-8.")
     return float(value)
+
+
+def whole_number(value: int, name: str, least: int = 0) -> int:
+    """Return value as an int that is at least ``least``."""
+    number = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not number or value < least:
+        raise ValueError(f"{name}={value!r}: a whole number from {least} up is needed.")
+    return int(value)
 
 
 def singular_values(s: ArrayLike, name: str = "s") -> NDArray:
@@ -168,6 +238,9 @@ def _floats_of_objects(array: NDArray, name: str) -> NDArray:
 
 def _finite(array: NDArray, name: str) -> NDArray:
     """Return the array itself if all entries are finite; else say where the first bad one is."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(array.sum()):  # quick: a sum is finite only if all its terms are
+            return array
     bad = ~np.isfinite(array)
     if bad.any():
         where = ", ".join(str(i) for i in np.argwhere(bad)[0])
