@@ -83,6 +83,7 @@ def open_page(browser, address):
         viewport = {"width": width, "height": 900}
         context = browser.new_context(viewport=viewport, color_scheme="light")
         contexts.append(context)
+        context.set_default_timeout(180_000)  # a page full of math on a busy machine
         page = context.new_page()
         page.problems = []
         note = page.problems.append
