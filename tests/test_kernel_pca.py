@@ -1,0 +1,1070 @@
+"""Kernel PCA against explicit features, dense eigenvectors, scikit-learn and published numbers."""
+
+import itertools
+import tracemalloc
+import warnings
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from matrices import EPS, assert_orthonormal, orthonormal, seeds, sparing, thorough
+from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_roll
+from sklearn.decomposition import KernelPCA as SklearnKernelPCA
+
+from kpca_edu import eigen
+from kpca_edu.eigen import SymmetricPanels, block_lanczos, top_eigenpairs
+from kpca_edu.kernel_pca import (
+    KernelPCA,
+    choose_sigma,
+    fit_kernel_pca,
+    fit_kernel_pca_gram,
+    held_out_loss,
+)
+from kpca_edu.kernels import (
+    cosine,
+    laplacian,
+    linear,
+    lower_panels,
+    median_sigma,
+    polynomial,
+    polynomial_features,
+    rbf,
+    sigmoid,
+)
+
+KERNELS = {
+    "linear": linear(),
+    "polynomial": polynomial(2, 1.0),
+    "rbf": rbf(1.5),
+    "laplacian": laplacian(2.0),
+    "cosine": cosine(),
+    "mixed": 0.5 * linear() + rbf(1.0) * polynomial(2),
+}
+each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
+
+
+def made(n, d, seed=0):
+    """Samples with different spreads and a mean."""
+    return np.random.default_rng(seed).standard_normal((n, d)) * np.linspace(2, 0.5, d) + 0.7
+
+
+def centred(F):
+    return F - F.mean(axis=0)
+
+
+def J(n):
+    return np.eye(n) - np.ones((n, n)) / n
+
+
+def rings(*spec):
+    """Points evenly spread on circles, given as (radius, number)."""
+    angles = [np.arange(m) * 2 * np.pi / m for _, m in spec]
+    return np.vstack(
+        [
+            r * np.column_stack([np.cos(t), np.sin(t)])
+            for (r, _), t in zip(spec, angles, strict=True)
+        ]
+    )
+
+
+def up_to_sign(A, B):
+    """Columns of A turned to point the way of those of B."""
+    return A * np.where(np.sum(A * B, axis=0) < 0, -1, 1)
+
+
+@st.composite
+def problems(draw):
+    """Draw n×d samples and a number of components that surely exist."""
+    n, d = draw(st.integers(4, 14)), draw(st.integers(1, 4))
+    k = draw(st.integers(1, min(n - 1, d, 3)))
+    return made(n, d, draw(seeds)), k
+
+
+# --- explicit features ---------------------------------------------------------------------------
+
+
+@thorough
+@given(problems(), st.integers(1, 3), st.sampled_from([0.0, 1.0, 2.0]))
+def test_polynomial_kernel_is_pca_of_the_features(problem, degree, offset):
+    """Scores, variances and new points are those of PCA on φ, to 1e-10: eq-kpca-covariance.
+
+    Also eq-kpca-scores and eq-kpca-new.
+    """
+    X, k = problem
+    F = polynomial_features(X, degree, offset)
+    U, s, Vt = np.linalg.svd(centred(F), full_matrices=False)
+    assume(np.all(s[:k] - np.append(s, 0)[1 : k + 1] > 1e-3 * s[0]))
+    model = fit_kernel_pca(X, k, polynomial(degree, offset))
+    np.testing.assert_allclose(model.lam, s[:k] ** 2, rtol=1e-10, atol=1e-12 * s[0] ** 2)
+    Z = (U * s)[:, :k]
+    size = np.abs(Z).max()
+    np.testing.assert_allclose(up_to_sign(model.scores, Z), Z, atol=1e-10 * size)
+    T = made(5, X.shape[1], 99)
+    new = (polynomial_features(T, degree, offset) - F.mean(axis=0)) @ Vt[:k].T
+    signs = np.sign(np.sum(model.scores * Z, axis=0))
+    bound = 1e-9 * max(size, np.abs(new).max())
+    np.testing.assert_allclose(model.encode(T) * signs, new, atol=bound)
+
+
+@thorough
+@given(problems())
+def test_linear_kernel_is_pca(problem):
+    """The linear kernel's scores are those of PCA, also with n < d: eq-kpca-linear."""
+    X, k = problem
+    U, s, Vt = np.linalg.svd(centred(X), full_matrices=False)
+    assume(np.all(s[:k] - np.append(s, 0)[1 : k + 1] > 1e-3 * s[0]))
+    model = fit_kernel_pca(X, k, linear())
+    Z = (U * s)[:, :k]
+    np.testing.assert_allclose(up_to_sign(model.scores, Z), Z, atol=1e-10 * s[0])
+    V = centred(X).T @ model.alpha  # u_j = Xᵀa_j/s_j, of length one
+    np.testing.assert_allclose(up_to_sign(V, Vt[:k].T), Vt[:k].T, atol=1e-9)
+
+
+def test_rank_and_the_correspondence_of_eigenvectors():
+    """Only r eigenvectors correspond: Xᵀa = 0 for the others: eq-kpca-linear."""
+    X = np.outer(np.arange(6.0), [1, 2, -1, 0.5])
+    with pytest.warns(UserWarning, match="only 1 have a variance"):
+        model = fit_kernel_pca(X, 3, linear())
+    assert model.alpha.shape == (6, 1)
+    lam, A = np.linalg.eigh(centred(X) @ centred(X).T)
+    np.testing.assert_allclose(centred(X).T @ A[:, :-1], 0, atol=1e-6)
+    wide = made(4, 7)
+    assert fit_kernel_pca(wide, 3, linear()).lam.size == 3  # n − 1 of 7
+
+
+@thorough
+@given(problems(), st.integers(1, 3))
+def test_directions_in_feature_space(problem, degree):
+    """v = Φ̃ᵀα has length one and Cv = λv, λ = λ̃/n: eq-kpca-span, eq-kpca-alpha, eq-kpca-covariance.
+
+    The variance along v is λ: eq-kpca-decorrelated.
+    """
+    X, k = problem
+    n = len(X)
+    F = centred(polynomial_features(X, degree, 1.0))
+    model = fit_kernel_pca(X, k, polynomial(degree, 1.0))
+    V = F.T @ model.alpha
+    scale = model.lam[0]
+    np.testing.assert_allclose(V.T @ V, np.eye(k), atol=1e-10 * scale / model.lam[-1])
+    C = F.T @ F / n
+    np.testing.assert_allclose(C @ V, V * model.variances, atol=1e-10 * scale)
+    expected = 1 / np.sqrt(n * model.variances)
+    np.testing.assert_allclose(np.linalg.norm(model.alpha, axis=0), expected, rtol=1e-8)
+
+
+def test_zero_eigenvectors_are_orthogonal_to_the_span():
+    """Eigenvectors of C lie in the span if λ ≠ 0 and are orthogonal to it if not: eq-kpca-span."""
+    F = centred(polynomial_features(made(4, 2), 2))  # 4 samples, 6 features, rank 3
+    lam, V = np.linalg.eigh(F.T @ F / 4)
+    onto = np.linalg.pinv(F) @ F
+    distance = np.linalg.norm(V - onto @ V, axis=0)[::-1]
+    np.testing.assert_allclose(distance, [0, 0, 0, 1, 1, 1], atol=1e-7)
+
+
+def test_coefficients_and_inner_products_differ_by_n_lambda():
+    """φ̃(xᵢ)ᵀv = nλ αᵢ, so the two vectors differ by the factor nλ: eq-kpca-span."""
+    X = made(20, 2)
+    F = centred(polynomial_features(X))
+    model = fit_kernel_pca(X, 3, polynomial(2))
+    np.testing.assert_allclose(F @ (F.T @ model.alpha), model.alpha * model.lam, atol=1e-10)
+
+
+def test_the_singular_equation_has_more_solutions():
+    """K̃²α = nλK̃α has a solution space of dimension 1 + dim N(K̃): eq-kpca-squared, eq-kpca-dual."""
+    F = centred(np.random.default_rng(0).standard_normal((10, 5)))
+    K = F @ F.T  # n = 10, rank 5
+    lam = np.linalg.eigvalsh(K)[-1]
+
+    def dimension(A):
+        return int(np.sum(np.linalg.svd(A, compute_uv=False) < 1e-9 * lam**2))
+
+    assert dimension(K @ K - lam * K) == 6
+    assert dimension((K - lam * np.eye(10)) * lam) == 1
+    a = np.linalg.eigh(K)[1][:, -1]
+    other = a + 0.7
+    np.testing.assert_allclose(K @ K @ other, lam * K @ other, atol=1e-9)
+    assert np.linalg.norm(K @ other - lam * other) > 1
+    np.testing.assert_allclose(F.T @ other, F.T @ a, atol=1e-12)  # the same direction
+    b = other - K @ other / lam
+    np.testing.assert_allclose(K @ b, 0, atol=1e-10)
+    assert abs((other - b) @ b) < 1e-10  # the eigenvector is the shortest
+
+
+# --- the dual problem ----------------------------------------------------------------------------
+
+
+@each_kernel
+@sparing
+@given(problem=problems())
+def test_dual_eigenproblem(kernel, problem):
+    """K̃a = λ̃a with K̃ = JKJ, falling λ̃, 1ᵀα = 0 and αᵀK̃α = I: eq-kpca-centered, eq-kpca-dual.
+
+    The scores are K̃α = λ̃α: eq-kpca-scores, eq-kpca-alpha.
+    """
+    X, k = problem
+    assume(np.linalg.norm(X, axis=1).min() > 0.1)
+    K_c = J(len(X)) @ kernel(X) @ J(len(X))
+    np.testing.assert_allclose(K_c @ np.ones(len(X)), 0, atol=1e-10 * np.abs(K_c).max() * len(X))
+    lam = np.linalg.eigvalsh(K_c)[::-1][:k]
+    assume(lam[-1] > 1e-6 * lam[0])
+    model = fit_kernel_pca(X, k, kernel)
+    assert np.all(np.diff(model.lam) <= 0)
+    np.testing.assert_allclose(model.lam, lam, rtol=1e-10, atol=1e-12 * lam[0])
+    np.testing.assert_allclose(K_c @ model.alpha, model.scores, atol=1e-9 * np.sqrt(lam[0]))
+    gram = model.alpha.T @ K_c @ model.alpha
+    np.testing.assert_allclose(gram, np.eye(k), atol=1e-12 * lam[0] / lam[-1] * 100)
+    np.testing.assert_allclose(model.alpha.sum(axis=0), 0, atol=1e-10 / np.sqrt(lam[-1]))
+
+
+@each_kernel
+def test_new_points(kernel):
+    """Training points get their scores again, new ones the double-centred sum: eq-kpca-new."""
+    X, T = made(40, 3), made(7, 3, 1)
+    model = fit_kernel_pca(X, 3, kernel)
+    np.testing.assert_allclose(model.encode(X), model.scores, atol=1e-9)
+    K, cross = kernel(X), kernel(T, X)
+    full = cross - cross.mean(axis=1, keepdims=True) - K.mean(axis=1) + K.mean()
+    np.testing.assert_allclose(model.encode(T), full @ model.alpha, atol=1e-10)
+    short = model.alpha.T @ (cross.T - K.mean(axis=1)[:, None])  # αᵀ(k_t − K1/n)
+    np.testing.assert_allclose(model.encode(T), short.T, atol=1e-10)
+
+
+def test_raw_kernel_rows_are_off_by_a_constant():
+    """Without centring k_t all scores move by the same vector: eq-kpca-new."""
+    X, T = made(30, 2), made(6, 2, 1)
+    model = fit_kernel_pca(X, 2, rbf(1.0))
+    shift = rbf(1.0)(T, X) @ model.alpha - model.encode(T)
+    assert np.abs(shift[0]).max() > 0.01
+    np.testing.assert_allclose(shift, np.tile(shift[0], (6, 1)), atol=1e-12)
+
+
+def test_encoding_in_blocks(monkeypatch):
+    """New points in many blocks get the scores that they get at once."""
+    X, T = made(30, 2), made(25, 2, 1)
+    model = fit_kernel_pca(X, 3, rbf(1.0))
+    at_once = model.encode(T)
+    monkeypatch.setattr("kpca_edu.kernels.BLOCK_ENTRIES", 60)
+    np.testing.assert_allclose(model.encode(T), at_once, atol=1e-13)
+
+
+def test_without_centring():
+    """center=False takes eigenvectors of K itself; encode and errors follow."""
+    X = made(25, 2)
+    K = rbf(1.0)(X)
+    model = fit_kernel_pca(X, 3, rbf(1.0), center=False)
+    np.testing.assert_allclose(model.lam, np.linalg.eigvalsh(K)[::-1][:3], rtol=1e-12)
+    np.testing.assert_allclose(model.encode(X), model.scores, atol=1e-12)
+    np.testing.assert_allclose(model.reconstruction_error(X).sum(), 25 - model.lam.sum())
+    assert model.weights(model.scores).sum() != pytest.approx(25)
+
+
+# --- properties carried over ---------------------------------------------------------------------
+
+
+@each_kernel
+def test_scores_are_uncorrelated_with_variance_lambda(kernel):
+    """ZᵀZ/n = diag(λ̃)/n, and the scores have mean zero: eq-kpca-decorrelated."""
+    model = fit_kernel_pca(made(50, 3), 5, kernel) if kernel not in (linear(), cosine()) else (
+        fit_kernel_pca(made(50, 3), 3, kernel)
+    )  # fmt: skip
+    Z = model.scores
+    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(Z.T @ Z / 50, np.diag(model.variances), atol=1e-10)
+
+
+@thorough
+@given(problems(), seeds)
+def test_no_other_directions_keep_more(problem, seed):
+    """Random orthonormal combinations of the features keep at most Σλ̃: eq-kpca-optimal.
+
+    What k directions lose is the tail of the spectrum: eq-kpca-error.
+    """
+    X, k = problem
+    K_c = J(len(X)) @ rbf(1.0)(X) @ J(len(X))
+    lam, A = np.linalg.eigh(K_c)
+    root = A * np.sqrt(np.maximum(lam, 0))  # rows are the centred features, in n coordinates
+    model = fit_kernel_pca(X, k, rbf(1.0))
+    Q = orthonormal(len(X), k, seed)
+    assert np.sum((root @ Q) ** 2) <= model.lam.sum() * (1 + 1e-10)
+    lost = model.reconstruction_error(X)
+    np.testing.assert_allclose(lost.sum(), lam[:-k].sum(), atol=1e-9)
+    np.testing.assert_allclose(lost, K_c.diagonal() - np.sum(model.scores**2, axis=1), atol=1e-9)
+
+
+@each_kernel
+def test_weights_of_the_reconstruction(kernel):
+    """φ̂ = Σγᵢφ(xᵢ) with Σγᵢ = 1 is at the stated distance: eq-kpca-weights, eq-kpca-error."""
+    X, T = made(30, 2), made(5, 2, 3)
+    model = fit_kernel_pca(X, 2, kernel)
+    gamma = model.weights(model.encode(T))
+    np.testing.assert_allclose(gamma.sum(axis=1), 1)
+    K, cross, own = kernel(X), kernel(T, X), kernel.diagonal(T)
+    quadratic = own - 2 * np.sum(gamma * cross, axis=1) + np.sum((gamma @ K) * gamma, axis=1)
+    np.testing.assert_allclose(model.reconstruction_error(T), quadratic, atol=1e-10 * K.max())
+
+
+def test_weights_decode_explicit_features():
+    """γᵀΦ is the mean feature plus the scores times the directions: eq-kpca-weights."""
+    X, T = made(20, 2), made(4, 2, 5)
+    F = polynomial_features(X)
+    model = fit_kernel_pca(X, 3, polynomial(2))
+    Z = model.encode(T)
+    decoded = F.mean(axis=0) + Z @ (centred(F).T @ model.alpha).T
+    np.testing.assert_allclose(model.weights(Z) @ F, decoded, atol=1e-10)
+
+
+@each_kernel
+def test_shares_of_variance(kernel):
+    """λ̃/tr K̃, which add up to one over all components: eq-kpca-share."""
+    X = made(12, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fit_kernel_pca(X, 11, kernel)
+    assert model.explained_ratio.sum() == pytest.approx(1, abs=1e-9)
+    K_c = J(12) @ kernel(X) @ J(12)
+    np.testing.assert_allclose(fit_kernel_pca(X, 1, kernel).explained_ratio[0],
+                               np.linalg.eigvalsh(K_c)[-1] / np.trace(K_c))  # fmt: skip
+
+
+def test_more_components_than_features():
+    """Two features, up to n − 1 components; the n-th is refused."""
+    X = made(9, 2)
+    assert fit_kernel_pca(X, 8, rbf(0.5)).lam.size == 8
+    with pytest.raises(ValueError, match="9 centred samples: at most 8 exist"):
+        fit_kernel_pca(X, 9, rbf(0.5))
+    assert fit_kernel_pca(X, 9, rbf(0.5), center=False).lam.size == 9
+    with pytest.raises(ValueError, match="at most 2 exist"):
+        fit_kernel_pca(X[:3], 5, rbf(0.5))  # n < k
+
+
+# --- scikit-learn --------------------------------------------------------------------------------
+
+DIGITS = load_digits().data[:300] / 16
+PEERS = {
+    "digits, rbf": (DIGITS, 10, rbf(2.0), {"kernel": "rbf", "gamma": 1 / 8}),
+    "digits, poly": (
+        DIGITS,
+        6,
+        polynomial(3, 1.0),
+        {"kernel": "poly", "degree": 3, "gamma": 1, "coef0": 1},
+    ),
+    "iris, rbf": (load_iris().data, 5, rbf(1.0), {"kernel": "rbf", "gamma": 0.5}),
+    "iris, linear": (load_iris().data, 4, linear(), {"kernel": "linear"}),
+    "iris, cosine": (load_iris().data, 3, cosine(), {"kernel": "cosine"}),
+    "circles, rbf": (
+        make_circles(200, factor=0.3, noise=0.05, random_state=0)[0],
+        4,
+        rbf(0.4),
+        {"kernel": "rbf", "gamma": 1 / 0.32},
+    ),
+    "circles, poly": (
+        make_circles(200, factor=0.3, noise=0.05, random_state=0)[0],
+        5,
+        polynomial(2, 1.0),
+        {"kernel": "poly", "degree": 2, "gamma": 1, "coef0": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize(("X", "k", "kernel", "settings"), PEERS.values(), ids=PEERS.keys())
+def test_scikit_learn(X, k, kernel, settings):
+    """Its scores equal ours up to sign, λ̃ is equal: eq-kpca-scores, eq-kpca-dual, eq-kpca-new."""
+    theirs = SklearnKernelPCA(k, eigen_solver="dense", **settings).fit(X)
+    model = fit_kernel_pca(X, k, kernel)
+    np.testing.assert_allclose(model.lam, theirs.eigenvalues_, rtol=1e-8)
+    scores = theirs.transform(X)
+    size = np.abs(scores).max()
+    np.testing.assert_allclose(up_to_sign(model.scores, scores), scores, atol=1e-7 * size)
+    T = X[:20] + 0.05
+    signs = np.sign(np.sum(model.scores * scores, axis=0))
+    np.testing.assert_allclose(model.encode(T) * signs, theirs.transform(T), atol=1e-7 * size)
+    unit = model.alpha * np.sqrt(model.lam)  # theirs are a, of length one
+    np.testing.assert_allclose(np.abs(unit), np.abs(theirs.eigenvectors_), atol=1e-6)
+
+
+def test_precomputed():
+    """A Gram matrix gives the model that its samples give; new points come as rows of κ."""
+    X, T = made(30, 2), made(4, 2, 1)
+    model = fit_kernel_pca(X, 3, rbf(1.0))
+    by_gram = fit_kernel_pca_gram(rbf(1.0)(X), 3)
+    np.testing.assert_allclose(by_gram.alpha, model.alpha, atol=1e-10)
+    cross = rbf(1.0)(T, X)
+    np.testing.assert_allclose(by_gram.encode(cross), model.encode(T), atol=1e-10)
+    errors = by_gram.reconstruction_error(cross, diagonal=np.ones(4))
+    np.testing.assert_allclose(errors, model.reconstruction_error(T), atol=1e-10)
+    theirs = SklearnKernelPCA(3, kernel="precomputed").fit_transform(rbf(1.0)(X))
+    np.testing.assert_allclose(up_to_sign(by_gram.scores, theirs), theirs, atol=1e-8)
+    assert by_gram.X is None
+    assert by_gram.kernel is None
+
+
+# --- symmetries of the data ----------------------------------------------------------------------
+
+
+@each_kernel
+def test_permutation(kernel):
+    """Samples in another order get the same scores."""
+    X = made(25, 3)
+    order = np.random.default_rng(0).permutation(25)
+    first, second = fit_kernel_pca(X, 2, kernel), fit_kernel_pca(X[order], 2, kernel)
+    np.testing.assert_allclose(
+        up_to_sign(second.scores, first.scores[order]), first.scores[order], atol=1e-9
+    )
+
+
+def test_translation():
+    """Radial kernels don't see where the samples are; neither does the linear one when centred."""
+    X = made(25, 3)
+    for kernel in (rbf(1.0), laplacian(1.0), linear()):
+        there = fit_kernel_pca(X + 1000.0, 3, kernel)
+        np.testing.assert_allclose(there.scores, fit_kernel_pca(X, 3, kernel).scores, atol=1e-7)
+    moved = fit_kernel_pca(X + 1.0, 3, polynomial(2))
+    assert np.abs(moved.lam - fit_kernel_pca(X, 3, polynomial(2)).lam).max() > 1
+
+
+def test_rotation():
+    """All these kernels see angles and distances alone."""
+    X, Q = made(25, 3), orthonormal(3, 3)
+    for kernel in KERNELS.values():
+        turned = fit_kernel_pca(X @ Q, 3, kernel)
+        np.testing.assert_allclose(turned.scores, fit_kernel_pca(X, 3, kernel).scores, atol=1e-8)
+
+
+def test_duplicates():
+    """Every sample twice: λ̃ doubles, the variances and the scores stay."""
+    X = made(20, 2)
+    once, twice = fit_kernel_pca(X, 3, rbf(1.0)), fit_kernel_pca(np.vstack([X, X]), 3, rbf(1.0))
+    np.testing.assert_allclose(twice.lam, 2 * once.lam, rtol=1e-12)
+    np.testing.assert_allclose(twice.scores[:20], twice.scores[20:], atol=1e-12)
+    np.testing.assert_allclose(up_to_sign(twice.scores[:20], once.scores), once.scores, atol=1e-10)
+    np.testing.assert_allclose(twice.explained_ratio, once.explained_ratio)
+    with pytest.warns(UserWarning, match="only 19 have"):
+        assert fit_kernel_pca(np.vstack([X, X]), 30, laplacian(1.0)).lam.size == 19
+
+
+def test_subsample():
+    """A model of a tenth of the samples comes near the variances and scores of all."""
+    X = np.random.default_rng(0).standard_normal((1500, 2)) * [2, 0.7]
+    whole, part = fit_kernel_pca(X, 2, rbf(2.0)), fit_kernel_pca(X[::10], 2, rbf(2.0))
+    np.testing.assert_allclose(part.variances, whole.variances, rtol=0.25)
+    for j in range(2):
+        assert abs(np.corrcoef(part.encode(X)[:, j], whole.scores[:, j])[0, 1]) > 0.95
+
+
+# --- zero, tiny and negative eigenvalues ---------------------------------------------------------
+
+
+def indefinite(seed=0):
+    """An 8×8 matrix with the named eigenvalues, one of the zeros for the constant vector."""
+    lam = np.array([52.7, 7.65, 7.65, 5.0, 0.0, 0.0, -6.1, -15.1])
+    rng = np.random.default_rng(seed)
+    columns = np.column_stack([np.ones(8), rng.standard_normal((8, 7))])
+    Q = np.linalg.qr(columns)[0]
+    Q = np.roll(Q, 4, axis=1)  # 1/√8 goes to the first zero
+    return (Q * lam) @ Q.T
+
+
+def test_an_indefinite_gram_matrix():
+    """Two components work, with a word; seven are refused with an explanation: eq-kpca-psd."""
+    K = indefinite()
+    with pytest.warns(UserWarning, match="indefinite"):
+        model = fit_kernel_pca_gram(K, 2)
+    np.testing.assert_allclose(model.lam, [52.7, 7.65])
+    with pytest.raises(ValueError, match="indefinite.*4 eigenvalues.*clip=True"):
+        fit_kernel_pca_gram(K, 7)
+    with pytest.raises(ValueError, match="-15.1"):
+        fit_kernel_pca_gram(K, 5)
+
+
+def test_clipping():
+    """clip=True is PCA of the nearest PSD matrix: eq-kpca-clip."""
+    K = indefinite()
+    lam, A = np.linalg.eigh(K)
+    clipped = (A * np.maximum(lam, 0)) @ A.T
+    with pytest.warns(UserWarning, match="only 4 have a variance"):
+        model = fit_kernel_pca_gram(K, 7, clip=True)
+    np.testing.assert_allclose(model.lam, [52.7, 7.65, 7.65, 5.0])
+    assert model.total_variance == pytest.approx(np.trace(clipped) / 8)
+    assert model.explained_ratio.sum() == pytest.approx(1)
+    np.testing.assert_allclose(model.scores @ model.scores.T, clipped, atol=1e-10)
+    rng = np.random.default_rng(1)
+    for _ in range(200):  # no PSD matrix is nearer
+        F = rng.standard_normal((8, 8)) * 2.0 ** rng.integers(-6, 3)
+        other = clipped + 0.1 * F @ F.T if rng.random() < 0.5 else F @ F.T
+        assert np.linalg.norm(K - other) >= np.linalg.norm(K - clipped)
+
+
+def test_clipped_sigmoid():
+    """The sigmoid works when told to clip, as a kernel object too: eq-kpca-clip."""
+    X = made(40, 2)
+    with pytest.raises(ValueError, match="indefinite"):
+        fit_kernel_pca(X, 39, sigmoid(1.0, -1.0))
+    model = fit_kernel_pca(X, 2, sigmoid(1.0, -1.0), clip=True)
+    lam = np.linalg.eigvalsh(J(40) @ sigmoid(1.0, -1.0)(X) @ J(40))
+    np.testing.assert_allclose(model.explained_ratio, lam[:-3:-1] / lam[lam > 0].sum())
+
+
+def test_no_positive_eigenvalue():
+    with pytest.raises(ValueError, match="No eigenvalue of the Gram matrix is positive"):
+        fit_kernel_pca_gram(-np.eye(4), 2)
+    with pytest.raises(ValueError, match="No eigenvalue"):
+        fit_kernel_pca_gram(-np.eye(4), 2, clip=True)
+
+
+def test_tiny_eigenvalues_are_dropped():
+    """The quadratic kernel on a line has two components; rounding gives no third."""
+    x = np.linspace(-1, 1, 30)[:, None]
+    with pytest.warns(UserWarning, match="k=6 components asked, and only 2"):
+        model = fit_kernel_pca(x, 6, polynomial(2))
+    assert model.alpha.shape == (30, 2)
+    with pytest.warns(UserWarning, match="only 2"):
+        single = fit_kernel_pca(x.astype(np.float32), 6, polynomial(2))
+    assert single.alpha.shape == (30, 2)
+
+
+def test_warnings_point_at_the_caller():
+    x = np.linspace(-1, 1, 30)[:, None]
+    with pytest.warns(UserWarning, match="only 2") as caught:
+        fit_kernel_pca(x, 6, polynomial(2))
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="indefinite") as caught:
+        fit_kernel_pca_gram(indefinite(), 2)
+    assert caught[0].filename == __file__
+
+
+def test_zero_variance():
+    for kernel in (rbf(1.0), linear(), polynomial(3)):
+        with pytest.raises(ValueError, match="zero variance"):
+            fit_kernel_pca(np.full((6, 2), 0.3), 1, kernel)
+
+
+# --- widths --------------------------------------------------------------------------------------
+
+
+def test_narrow_kernels():
+    """K → I as σ → 0: all n − 1 variances are 1/n, every share 1/(n − 1): eq-kpca-narrow."""
+    X = made(10, 2)
+    model = fit_kernel_pca(X, 9, rbf(1e-3))
+    np.testing.assert_allclose(model.lam, 1, atol=1e-12)
+    np.testing.assert_allclose(model.explained_ratio, 1 / 9)
+    np.testing.assert_allclose(model.encode(X + 0.5), model.encode(X[:1] - 100).repeat(10, 0))
+
+
+def test_wide_kernels():
+    """σ²K̃ → X_cX_cᵀ as σ → ∞, with an error of order 1/σ²: eq-kpca-wide."""
+    X = made(30, 3)
+    right = centred(X) @ centred(X).T
+    errors = []
+    for sigma in (10.0, 100.0, 1000.0):
+        K_c = J(30) @ rbf(sigma)(X) @ J(30)
+        errors.append(np.linalg.norm(sigma**2 * K_c - right) / np.linalg.norm(right))
+    assert errors[0] < 0.2
+    np.testing.assert_allclose([errors[0] / errors[1], errors[1] / errors[2]], 100, rtol=0.1)
+    wide, plain = fit_kernel_pca(X, 2, rbf(1000.0)), fit_kernel_pca(X, 2, linear())
+    np.testing.assert_allclose(wide.scores * 1000, plain.scores, atol=1e-3)
+
+
+@sparing
+@given(seeds, st.sampled_from([0.0, 0.3]))
+def test_held_out_loss(seed, noise):
+    """The loss is ‖φ(t) − φ̂(t + e)‖² over ‖φ(t) − φ̄‖², with explicit φ: eq-kpca-held-out."""
+    X = made(20, 2, seed)
+    got = held_out_loss(X, 2, polynomial(2), noise, folds=4, rng=7)
+    rng = np.random.default_rng(7)
+    lost = total = 0.0
+    for part in np.array_split(rng.permutation(20), 4):
+        rest, T = np.delete(X, part, axis=0), X[part]
+        noisy = T + noise * rng.standard_normal(T.shape)
+        F, mean = polynomial_features(rest), polynomial_features(rest).mean(axis=0)
+        V = np.linalg.svd(F - mean)[2][:2].T
+        back = mean + (polynomial_features(noisy) - mean) @ V @ V.T
+        lost += np.sum((polynomial_features(T) - back) ** 2)
+        total += np.sum((polynomial_features(T) - mean) ** 2)
+    assert got == pytest.approx(lost / total, rel=1e-8)
+
+
+def test_without_noise_the_widest_kernel_wins():
+    """The plain loss falls with σ; with noise its minimum is inside: eq-kpca-held-out."""
+    X, m = DIGITS[:150], median_sigma(DIGITS[:150])
+    widths = [m / 2, m, 2 * m, 8 * m]
+    plain = [held_out_loss(X, 16, rbf(s)) for s in widths]
+    assert np.all(np.diff(plain) < 0)
+    noisy = [held_out_loss(X, 40, rbf(s), noise=0.3) for s in widths]
+    assert np.argmin(noisy) == 1
+    assert choose_sigma(X, 40, 0.3, widths) == pytest.approx(m)
+    with pytest.warns(UserWarning, match="widest kernel"):
+        assert choose_sigma(X, 16, 0.0, widths) == pytest.approx(8 * m)
+    with pytest.warns(UserWarning, match="narrowest kernel"):
+        choose_sigma(X, 40, 0.3, [m, 2 * m, 3 * m])
+
+
+def test_choose_sigma_tries_around_the_median():
+    t = np.random.default_rng(0).uniform(0, np.pi, 80)
+    arc = np.column_stack([np.cos(t), np.sin(t)])
+    sigma = choose_sigma(arc, 4, 0.2)
+    assert 0.5 < sigma / median_sigma(arc) < 4
+    assert sigma == choose_sigma(arc, 4, 0.2)
+
+
+# --- examples of the chapter ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "place"),
+    [
+        (((0.5, 300), (4, 100)), 0),
+        (((0.5, 100), (2, 100), (5, 100)), 0),
+        (((1, 100), (2, 100)), 4),
+        (((1, 100), (4, 100)), 2),
+        (((1, 100), (2, 100), (3, 100)), None),
+    ],
+)
+def test_spectrum_of_rings(spec, place):
+    """½Var(r²), E[r²] twice, ¼E[r⁴] twice, and when the radius is first: eq-kpca-radius."""
+    X = rings(*spec)
+    r2 = np.sum(X**2, axis=1)
+    radius, line, angle = np.var(r2) / 2, np.mean(r2), np.mean(r2**2) / 4
+    model = fit_kernel_pca(X, 5, polynomial(2))
+    expected = np.sort([radius, line, line, angle, angle])[::-1]
+    np.testing.assert_allclose(model.variances, expected, rtol=1e-9)
+    first = np.mean(r2**2) > 2 * np.mean(r2) ** 2 and np.var(r2) > 2 * np.mean(r2)
+    assert first == (radius > max(line, angle))
+    if place is not None:
+        assert np.argmin(np.abs(model.variances - radius)) == place
+        assert abs(np.corrcoef(model.scores[:, place], r2)[0, 1]) == pytest.approx(1)
+        assert first == (place == 0)
+
+
+@thorough
+@given(st.floats(0.01, 10), st.floats(0.01, 10))
+def test_two_equal_rings_never_have_the_radius_first(a, b):
+    """½Var(r²) ≤ ¼E[r⁴] for two rings with equally many points: eq-kpca-radius."""
+    r2 = np.array([a**2, b**2])
+    assert np.var(r2) / 2 <= np.mean(r2**2) / 4 * (1 + 1e-12)
+
+
+def test_radius_by_the_gaussian_kernel():
+    """On rings 1 and 3 the radius is first for σ = 1, 1.5 and third for σ = 0.5, 2, 3."""
+    X = rings((1, 100), (3, 100))
+    r2 = np.sum(X**2, axis=1)
+    for sigma, place in ((1.0, 0), (1.5, 0), (0.5, 2), (2.0, 2), (3.0, 2)):
+        Z = fit_kernel_pca(X, 4, rbf(sigma)).scores
+        assert np.argmax([abs(np.corrcoef(z, r2)[0, 1]) for z in Z.T]) == place
+
+
+LARGE_SAMPLES = {
+    1: [0.72, 0.28],
+    2: [0.62, 0.34, 0.04],
+    3: [0.56, 0.39, 0.03],
+    4: [0.54, 0.42, 0.02],
+}
+
+
+@pytest.mark.parametrize("degree", LARGE_SAMPLES)
+def test_parabola_of_schoelkopf_smola_mueller(degree):
+    """Shares λ̃/tr K̃ of the kernel (xᵀy)^p for many samples: eq-kpca-share, eq-kpca-poly."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 2500)
+    X = np.column_stack([x, x**2 + 0.2 * rng.standard_normal(2500)])
+    model = fit_kernel_pca(X, min(degree + 1, 3), polynomial(degree, 0.0))
+    np.testing.assert_allclose(model.explained_ratio, LARGE_SAMPLES[degree], atol=0.02)
+    x = rng.uniform(-1, 1, 400_000)  # the same from the covariance of φ, with many more
+    F = polynomial_features(
+        np.column_stack([x, x**2 + 0.2 * rng.standard_normal(400_000)]), degree, 0.0
+    )
+    lam = np.linalg.eigvalsh(np.cov(F.T))[::-1]
+    shares = (lam / lam.sum())[: len(LARGE_SAMPLES[degree])]
+    np.testing.assert_allclose(shares, LARGE_SAMPLES[degree], atol=0.006)
+
+
+def three_clusters():
+    rng = np.random.default_rng(0)
+    middles = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
+    X = np.repeat(middles, 30, axis=0) + 0.1 * rng.standard_normal((90, 2))
+    return X, np.repeat(np.arange(3), 30)
+
+
+def test_three_clusters():
+    """The first two components separate three clusters; the next split each: eq-kpca-scores."""
+    X, label = three_clusters()
+    model = fit_kernel_pca(X, 8, rbf(np.sqrt(0.05)))
+    middles = np.array([model.scores[label == c, :2].mean(axis=0) for c in range(3)])
+    nearest = np.argmin(np.linalg.norm(model.scores[:, None, :2] - middles, axis=2), axis=1)
+    assert np.array_equal(nearest, label)
+    assert model.lam[1] > 3 * model.lam[2]
+    for z in model.scores[:, 2:5].T:  # these vary within clusters, not between them
+        assert np.var([z[label == c].mean() for c in range(3)]) < 0.1 * np.var(z)
+
+
+def test_swiss_roll_is_not_unrolled():
+    """No width tried lets two components predict the roll's parameter: R² stays low."""
+    X, t = make_swiss_roll(800, random_state=0)
+    for sigma in (1.0, 2.0, 2.5, 3.0, 10.0, 100.0):
+        Z = np.column_stack([np.ones(800), fit_kernel_pca(X, 2, rbf(sigma)).scores])
+        left = t - Z @ np.linalg.lstsq(Z, t, rcond=None)[0]
+        assert 1 - np.var(left) / np.var(t) < 0.3
+
+
+def ngram_kernel(length):
+    """The number of common substrings, with multiplicity: counts are the features."""
+
+    def counts(words):
+        pieces = [[w[i : i + length] for i in range(len(w) - length + 1)] for w in words]
+        return [{p: ps.count(p) for p in set(ps)} for ps in pieces]
+
+    def kernel(first, second):
+        A, B = counts(first), counts(second)
+        return np.array([[sum(a[p] * b.get(p, 0) for p in a) for b in B] for a in A], float)
+
+    return kernel
+
+
+def test_strings():
+    """Words are data: counts of substrings are features, and PCA of them agrees: eq-kpca-string."""
+    words = ["banana", "bandana", "cabana", "kernel", "colonel", "kennel"]
+    pairs = sorted({w[i : i + 2] for w in words for i in range(len(w) - 1)})
+    spots = [[w[i : i + 2] for i in range(len(w) - 1)] for w in words]
+    F = np.array([[spot.count(p) for p in pairs] for spot in spots])
+    model = fit_kernel_pca(words, 2, ngram_kernel(2))
+    U, s, _ = np.linalg.svd(centred(F.astype(float)), full_matrices=False)
+    np.testing.assert_allclose(model.lam, s[:2] ** 2)
+    assert model.X is words
+    assert (model.scores[:3, 0] * model.scores[3:, 0] < 0).all()
+    new = model.encode(["ananas", "kernels"])
+    assert new[0, 0] * model.scores[0, 0] > 0 > new[1, 0] * model.scores[0, 0]
+    error = model.reconstruction_error(words, diagonal=np.sum(F**2, axis=1))
+    assert error.sum() == pytest.approx(np.sum(s[2:] ** 2))
+    with pytest.raises(ValueError, match="diagonal=…"):
+        model.reconstruction_error(words)
+
+
+def test_graphs():
+    """Graphs are data: numbers of walks in common are inner products of counts: eq-kpca-kernel."""
+    path, ring = np.eye(4, k=1) + np.eye(4, k=-1), np.roll(np.eye(4), 1, axis=0)
+    graphs = [path, ring + ring.T, np.ones((3, 3)) - np.eye(3), np.ones((4, 4)) - np.eye(4)]
+
+    def walks(graphs):
+        return np.array([[np.linalg.matrix_power(A, m).sum() for m in range(4)] for A in graphs])
+
+    def kernel(first, second):
+        return np.array([[walks([A])[0] @ walks([B])[0] for B in second] for A in first])
+
+    model = fit_kernel_pca(graphs, 2, kernel)
+    s = np.linalg.svd(centred(walks(graphs)), compute_uv=False)
+    np.testing.assert_allclose(model.lam, s[:2] ** 2)
+    np.testing.assert_allclose(model.encode(graphs[1:2]), model.scores[1:2], atol=1e-9 * s[0])
+
+
+def test_network_of_kernel_nodes():
+    """Node i computes κ(x, xᵢ), the output is αᵀ(nodes) + bias: eq-kpca-network."""
+    X, t = made(15, 2), made(1, 2, 9)[0]
+    model = fit_kernel_pca(X, 2, rbf(1.0))
+    nodes = np.array([np.exp(-np.sum((t - x) ** 2) / 2) for x in X])
+    bias = -model.alpha.T @ rbf(1.0)(X).mean(axis=1)
+    np.testing.assert_allclose(model.alpha.T @ nodes + bias, model.encode(t[None])[0])
+
+
+def test_pca_of_the_raw_gram_matrix_is_something_else():
+    """Eigenvectors of K² and of KJK are not those of K̃; those of K̃² are: eq-kpca-network."""
+    X = made(30, 2)
+    K = rbf(1.0)(X)
+    K_c = J(30) @ K @ J(30)
+
+    def top(A):
+        return np.linalg.eigh(A)[1][:, -2:]
+
+    def angle(A):
+        return np.degrees(np.arccos(np.clip(np.linalg.svd(top(K_c).T @ top(A))[1][-1], 0, 1)))
+
+    assert angle(K_c @ K_c) < 1e-5
+    assert angle(K @ K) > 5
+    assert angle(K @ J(30) @ K) > 5
+
+
+# --- the eigensolver -----------------------------------------------------------------------------
+
+
+def spectrum_matrix(lam, seed=0, center=False):
+    """A symmetric matrix with the eigenvalues lam; if centred, also 1 in its null space."""
+    n = len(lam) + center
+    rng = np.random.default_rng(seed)
+    columns = rng.standard_normal((n, n))
+    columns[:, 0] = 1 if center else columns[:, 0]
+    Q = np.linalg.qr(columns)[0][:, int(center) :]
+    return (Q * lam) @ Q.T
+
+
+SPECTRA = {
+    "fast decay": 0.5 ** np.arange(399.0),
+    "slow decay": 1 / np.arange(1.0, 400),
+    "flat": np.ones(399),
+    "many copies": np.repeat([3.0, 2.0, 1.0], 133),
+    "rank 3": np.append([5.0, 2.0, 2.0], np.zeros(396)),
+    "indefinite": np.append(np.linspace(1, 5, 20), np.linspace(-4, 0, 379)),
+    "huge": 1e150 / np.arange(1.0, 400),
+}
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("name", SPECTRA)
+def test_block_lanczos(name, center):
+    """The eigenvalues are the largest, the residuals rounding: eq-kpca-dual."""
+    lam = np.sort(SPECTRA[name])[::-1]
+    K = spectrum_matrix(lam, center=center)
+    if center:
+        K = K + np.abs(lam).max() * (np.add.outer(np.arange(400) / 400, np.arange(400) / 400))
+    pairs = block_lanczos(K, 5, center)
+    assert pairs is not None
+    target = J(400) @ K @ J(400) if center else K
+    top = np.abs(lam).max()
+    np.testing.assert_allclose(pairs.lam, lam[:5], atol=1e-11 * top)
+    assert_orthonormal(pairs.A, 100)
+    residual = np.linalg.norm(target @ pairs.A - pairs.A * pairs.lam, axis=0)
+    assert residual.max() <= 1e-11 * top
+    assert pairs.lowest >= lam[-1] - 1e-10 * top
+
+
+def test_hypercube():
+    """On {±1}¹¹ eigenvalues of the RBF kernel come with binomial multiplicity: all are found."""
+    X = np.array(list(itertools.product([-1.0, 1.0], repeat=11)))
+    sigma = 2.0
+    per_axis = np.exp(-np.array([0.0, 4.0]) / (2 * sigma**2))
+    even, odd = per_axis.sum(), per_axis[0] - per_axis[1]  # 2×2 eigenvalues of one axis
+    exact = [even ** (11 - w) * odd**w for w in range(12) for _ in range(comb(11, w))][1:]
+    model = fit_kernel_pca(X, 50, rbf(sigma))  # 11 copies, then 39 of the next 55
+    np.testing.assert_allclose(model.lam, exact[:50], rtol=1e-10)
+    np.testing.assert_allclose(model.total_variance * 2048, np.sum(exact), rtol=1e-10)
+
+
+def test_more_copies_than_a_block_holds():
+    """Thirty copies of one eigenvalue, a few others, a tail: a block of twelve must look again."""
+    lam = np.concatenate([np.full(30, 3.0), [1.0, 0.9, 0.8, 0.7], np.linspace(0, 0.01, 465)])
+    K = spectrum_matrix(lam, center=True)
+    for k in (14, 15):
+        pairs = block_lanczos(K, k)
+        assert pairs is not None
+        np.testing.assert_allclose(pairs.lam, 3, rtol=1e-12)
+        assert_orthonormal(pairs.A, 100)
+
+
+def test_identity():
+    """K = I, of which every vector is an eigenvector; dense and Lanczos agree on λ̃."""
+    for n, k in ((600, 5), (100, 60)):
+        model = fit_kernel_pca_gram(np.eye(n), k)
+        np.testing.assert_allclose(model.lam, 1, atol=1e-12)
+        assert_orthonormal(model.alpha, 100)
+
+
+@pytest.mark.parametrize("n", [60, 500, 1300])
+def test_dense_and_lanczos_agree(n):
+    """Few components by Lanczos, many by LAPACK: the same pairs."""
+    K = rbf(1.0)(made(n, 3))
+    few, many = top_eigenpairs(K, 4), top_eigenpairs(K.copy(), n // 5)
+    np.testing.assert_allclose(few.lam, many.lam[:4], rtol=1e-10)
+    np.testing.assert_allclose(up_to_sign(few.A, many.A[:, :4]), many.A[:, :4], atol=1e-8)
+    assert many.lowest >= np.linalg.eigvalsh(J(n) @ K @ J(n))[0] - 1e-10
+    assert many.lowest < 0.001 * many.lam[0]
+
+
+def test_a_tight_cluster_of_eigenvalues():
+    """Twenty eigenvalues within 1e-8 of each other: five of them, at rounding's residual."""
+    lam = np.append(1 + 1e-9 * np.arange(20), np.linspace(0, 0.5, 379))
+    K = spectrum_matrix(lam)
+    pairs = top_eigenpairs(K, 5, center=False)
+    np.testing.assert_allclose(pairs.lam, np.sort(lam)[:-6:-1], rtol=1e-12)
+    assert np.linalg.norm(K @ pairs.A - pairs.A * pairs.lam, axis=0).max() < 1e-12
+
+
+def test_slow_lanczos_gives_up_and_lapack_takes_over(monkeypatch):
+    K = spectrum_matrix(np.linspace(1, 1.0001, 399), center=True)
+    assert block_lanczos(K, 5, max_steps=3) is None
+    patient = block_lanczos
+    monkeypatch.setattr(eigen, "block_lanczos", lambda K, k, center: patient(K, k, center, 2))
+    lam = top_eigenpairs(K, 5).lam
+    np.testing.assert_allclose(lam, np.linspace(1, 1.0001, 399)[:-6:-1], rtol=1e-12)
+
+
+def test_gram_matrices_are_left_alone():
+    """A Gram matrix that the caller owns is never overwritten, in either solver."""
+    for n, k in ((500, 3), (60, 20)):
+        K = rbf(1.0)(made(n, 2))
+        before = K.copy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit_kernel_pca_gram(K, k)
+            fit_kernel_pca_gram(K, k, clip=True)
+        np.testing.assert_array_equal(K, before)
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 300, 1500])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_half_a_gram_matrix(n, dtype):
+    """The panels of the lower triangle do all that the whole matrix does."""
+    rng = np.random.default_rng(n)
+    X, V = rng.standard_normal((n, 3)).astype(dtype), rng.standard_normal((4, n)).astype(dtype)
+    tol = 50 * np.sqrt(n) * np.finfo(dtype).eps
+    half, K = SymmetricPanels(lower_panels(rbf(1.0), X)), rbf(1.0)(X, X)
+    assert len(half) == n
+    assert half.dtype == K.dtype == dtype
+    assert np.array_equal(half.whole(), K)
+    assert np.array_equal(half.diagonal(), K.diagonal())
+    assert (half.max(), half.min()) == (K.max(), K.min())
+    assert np.allclose(half.row_means(), K.mean(axis=1, dtype=float), rtol=0, atol=1e-14)
+    assert (V @ half).dtype == dtype
+    assert np.allclose(V @ half, V @ K, rtol=0, atol=tol * np.abs(V @ K).max())
+
+
+def test_half_and_whole_gram_matrices_give_one_model():
+    """A kernel with few components keeps half of K; a given Gram matrix is whole: eq-kpca-gram."""
+    X = np.random.default_rng(2).standard_normal((500, 4))
+    half, whole = fit_kernel_pca(X, 6, rbf(2.0)), fit_kernel_pca_gram(rbf(2.0)(X, X), 6)
+    assert eigen.lanczos_pays(500, 6)
+    assert np.allclose(half.lam, whole.lam, rtol=1e-12)
+    assert np.allclose(half.alpha, whole.alpha, rtol=0, atol=1e-10)
+    assert np.allclose(half.row_means, whole.row_means, rtol=1e-13)
+    assert half.total_variance == pytest.approx(whole.total_variance, rel=1e-13)
+
+
+def test_an_array_that_a_callable_keeps_is_left_alone():
+    """A callable may hand out its own stored matrix: fitting must not write into it."""
+    K = rbf(1.0)(np.random.default_rng(3).standard_normal((30, 2)))
+    before = K.copy()
+    fit_kernel_pca(range(30), 20, lambda T, X: K)
+    assert np.array_equal(K, before)
+
+
+def test_rounding_is_judged_by_all_entries():
+    """−D²/2 has a zero diagonal, and yet rounding: points in the plane have two components."""
+    X = 10 * np.random.default_rng(4).standard_normal((600, 2))
+    D2 = np.sum((X[:, None] - X) ** 2, axis=2)
+    with pytest.warns(UserWarning, match="only 2 have a variance"):
+        assert fit_kernel_pca_gram(-D2 / 2, 5).lam.size == 2
+
+
+def test_overflow_of_a_kernel():
+    """A kernel that overflows is refused in a sentence, dense or by Lanczos."""
+    X = 1e120 * np.random.default_rng(5).standard_normal((400, 2))
+    for k in (2, 300):
+        with pytest.raises(ValueError, match="overflows"), np.errstate(over="ignore"):
+            fit_kernel_pca(X, k, polynomial(3))
+
+
+def test_memory():
+    """Few components of a kernel need three quarters of an n×n array: only half of K is kept."""
+    X = np.random.default_rng(0).standard_normal((4000, 20))
+    tracemalloc.start()
+    fit_kernel_pca(X, 10, rbf(5.0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.75 * 8 * 4000**2
+
+
+# --- models and input ----------------------------------------------------------------------------
+
+
+def test_single_precision():
+    """float32 in, float32 out, with float32 accuracy; by Lanczos and densely."""
+    for n, k in ((700, 5), (60, 5)):
+        X = made(n, 3)
+        double, single = (fit_kernel_pca(x, k, rbf(2.0)) for x in (X, X.astype(np.float32)))
+        arrays = (single.alpha, single.lam, single.scores, single.encode(X[:3].astype(np.float32)))
+        assert all(array.dtype == np.float32 for array in arrays)
+        np.testing.assert_allclose(single.lam, double.lam, rtol=1e-4)
+        np.testing.assert_allclose(
+            up_to_sign(single.scores, double.scores), double.scores, atol=3e-3
+        )
+
+
+def test_deterministic_with_fixed_signs():
+    X = made(600, 3)
+    first, second = fit_kernel_pca(X, 4, rbf(1.0)), fit_kernel_pca(X.copy(), 4, rbf(1.0))
+    np.testing.assert_array_equal(first.alpha, second.alpha)
+    largest = np.argmax(np.abs(first.alpha), axis=0)
+    assert np.all(first.alpha[largest, np.arange(4)] > 0)
+
+
+def test_inputs_and_models_do_not_change():
+    X = made(20, 2)
+    before = X.copy()
+    model = fit_kernel_pca(X, 2, rbf(1.0))
+    model.encode(X), model.reconstruction_error(X), held_out_loss(X, 2, rbf(1.0), 0.1)
+    np.testing.assert_array_equal(X, before)
+    with pytest.raises(AttributeError):
+        model.lam = np.ones(2)
+    assert isinstance(model, KernelPCA)
+    assert model.n == 20
+
+
+def test_lists_and_integers():
+    """Plain lists of whole numbers are data too."""
+    model = fit_kernel_pca([[0, 0], [1, 0], [0, 2]], 1, linear())
+    assert model.alpha.dtype == float
+
+
+def test_by_hand():
+    """Three points on a line at −1, 0, 1: λ̃ = 2, α = a/√2, scores −1, 0, 1: eq-kpca-alpha."""
+    model = fit_kernel_pca([[-1.0], [0.0], [1.0]], 1, linear())
+    np.testing.assert_allclose(model.lam, [2])
+    np.testing.assert_allclose(np.abs(model.alpha[:, 0]), [0.5, 0, 0.5], atol=1e-15)
+    np.testing.assert_allclose(np.abs(model.scores[:, 0]), [1, 0, 1], atol=1e-15)
+
+
+MODEL = fit_kernel_pca(made(10, 2), 2, rbf(1.0))
+BY_GRAM = fit_kernel_pca_gram(rbf(1.0)(made(10, 2)), 2)
+X62 = made(6, 2)
+BAD = {
+    "k zero": (lambda: fit_kernel_pca(X62, 0, rbf(1.0)), "at least 1"),
+    "k fraction": (lambda: fit_kernel_pca(X62, 1.5, rbf(1.0)), "whole number"),
+    "k too large": (lambda: fit_kernel_pca(X62, 6, rbf(1.0)), "6 centred samples: at most 5"),
+    "one sample": (lambda: fit_kernel_pca(X62[:1], 1, rbf(1.0)), "at least 2 are needed"),
+    "1-D": (lambda: fit_kernel_pca(np.ones(5), 1, rbf(1.0)), "reshape"),
+    "NaN": (lambda: fit_kernel_pca([[np.nan], [1.0]], 1, rbf(1.0)), "NaN"),
+    "text": (lambda: fit_kernel_pca([["a"], ["b"]], 1, rbf(1.0)), "not numbers"),
+    "complex": (lambda: fit_kernel_pca([[1j], [2.0]], 1, rbf(1.0)), "complex"),
+    "empty": (lambda: fit_kernel_pca(np.empty((0, 2)), 1, rbf(1.0)), "empty"),
+    "callable, wrong size": (
+        lambda: fit_kernel_pca(X62, 1, lambda A, B: np.eye(3)),
+        "3×3 for 6 samples",
+    ),
+    "callable, not symmetric": (
+        lambda: fit_kernel_pca(X62, 1, lambda A, B: np.triu(np.ones((6, 6)))),
+        r"kernel\(X, X\) is not symmetric",
+    ),
+    "callable, NaN": (
+        lambda: fit_kernel_pca(X62, 1, lambda A, B: np.full((6, 6), np.nan)),
+        "NaN",
+    ),
+    "K not square": (lambda: fit_kernel_pca_gram(np.ones((3, 4)), 1), "square"),
+    "K not symmetric": (
+        lambda: fit_kernel_pca_gram(np.triu(np.ones((4, 4))), 1),
+        "not symmetric",
+    ),
+    "K infinite": (lambda: fit_kernel_pca_gram(np.full((4, 4), np.inf), 1), "infinity"),
+    "new columns": (lambda: MODEL.encode(np.ones((2, 3))), "3 columns.*fitted on 2"),
+    "new errors": (lambda: MODEL.reconstruction_error(np.ones((2, 3))), "fitted on 2"),
+    "rows of K": (lambda: BY_GRAM.encode(np.ones((2, 3))), "10 training samples"),
+    "no diagonal": (lambda: BY_GRAM.reconstruction_error(np.ones((2, 10))), "diagonal=…"),
+    "scores": (lambda: MODEL.weights(np.ones((2, 3))), "3 columns and the model 2"),
+    "noise negative": (lambda: held_out_loss(X62, 1, rbf(1.0), -1.0), "number from 0 up"),
+    "one fold": (lambda: held_out_loss(X62, 1, rbf(1.0), folds=1), "whole number from 2"),
+    "many folds": (lambda: held_out_loss(X62, 1, rbf(1.0), folds=7), "at most 6 parts"),
+    "width": (lambda: choose_sigma(X62, 1, 0.1, [1.0, -1.0]), "positive number"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_a_sentence(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_rounding_is_small_beside_machine_precision():
+    """The largest relative residual of a fit is a few hundred ε: eq-kpca-dual."""
+    X = made(800, 5)
+    model = fit_kernel_pca(X, 10, rbf(2.0))
+    K_c = J(800) @ rbf(2.0)(X) @ J(800)
+    a = model.alpha * np.sqrt(model.lam)
+    residual = np.linalg.norm(K_c @ a - a * model.lam, axis=0).max() / model.lam[0]
+    assert residual < 1000 * EPS

@@ -1,0 +1,449 @@
+"""Kernels against explicit feature maps, exact arithmetic, finite differences and scikit-learn."""
+
+import sys
+from fractions import Fraction
+from math import comb
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matrices import seeds, sparing, thorough
+from sklearn.metrics import pairwise
+
+from kpca_edu import kernels as module
+from kpca_edu.kernels import (
+    Kernel,
+    RadialKernel,
+    cosine,
+    gram_matrix,
+    is_psd,
+    laplacian,
+    linear,
+    median_sigma,
+    polynomial,
+    polynomial_features,
+    rbf,
+    rbf_features,
+    row_blocks,
+    sigmoid,
+    squared_distances,
+)
+
+TRUE_KERNELS = {
+    "linear": linear(),
+    "polynomial": polynomial(3, 0.7),
+    "homogeneous": polynomial(2, 0.0),
+    "rbf": rbf(1.3),
+    "laplacian": laplacian(0.8),
+    "cosine": cosine(),
+    "sum": linear() + rbf(0.5),
+    "product": polynomial(2) * laplacian(2.0),
+    "multiple": 0.3 * rbf(2.0) * 5,
+    "mixed": 2 * linear() * rbf(1.0) + 0.5 * cosine(),
+}
+EVERY = TRUE_KERNELS | {"sigmoid": sigmoid(0.5, -0.2)}
+each_true = pytest.mark.parametrize("kernel", TRUE_KERNELS.values(), ids=TRUE_KERNELS.keys())
+every = pytest.mark.parametrize("kernel", EVERY.values(), ids=EVERY.keys())
+
+
+def by_definition(kernel_of_two, X, Y):
+    """The Gram matrix, one pair at a time."""
+    return np.array([[kernel_of_two(x, y) for y in Y] for x in X])
+
+
+@st.composite
+def samples(draw, max_side=9):
+    n, d = draw(st.integers(1, max_side)), draw(st.integers(1, 5))
+    return np.random.default_rng(draw(seeds)).standard_normal((n, d)) + 0.1
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+@thorough
+@given(samples(), samples())
+def test_values_are_those_of_the_definition(X, Y):
+    """Each kernel's matrix holds its formula: eq-kpca-rbf, eq-kpca-poly, eq-kpca-gram."""
+    d = min(X.shape[1], Y.shape[1])
+    X, Y = X[:, :d], Y[:, :d]
+    formulas = {
+        linear(): lambda x, y: sum(x * y),
+        polynomial(3, 0.7): lambda x, y: (sum(x * y) + 0.7) ** 3,
+        rbf(1.3): lambda x, y: np.exp(-sum((x - y) ** 2) / (2 * 1.3**2)),
+        laplacian(0.8): lambda x, y: np.exp(-np.sqrt(sum((x - y) ** 2)) / 0.8),
+        sigmoid(0.5, -0.2): lambda x, y: np.tanh(0.5 * sum(x * y) - 0.2),
+        cosine(): lambda x, y: sum(x * y) / np.sqrt(sum(x**2) * sum(y**2)),
+    }
+    for kernel, formula in formulas.items():
+        right = by_definition(formula, X, Y)
+        scale = np.abs(right).max()
+        np.testing.assert_allclose(kernel(X, Y), right, rtol=1e-9, atol=1e-12 * scale)
+        right = by_definition(formula, X, X)
+        np.testing.assert_allclose(kernel(X), right, rtol=1e-9, atol=1e-12 * np.abs(right).max())
+        np.testing.assert_allclose(kernel.diagonal(X), right.diagonal(), rtol=1e-12, atol=1e-14)
+
+
+def test_scikit_learn_agrees():
+    """scikit-learn's gamma is 1/2σ² for the RBF kernel: eq-kpca-rbf."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((20, 4)), rng.standard_normal((15, 4))
+    pairs = [
+        (rbf(0.7), pairwise.rbf_kernel(X, Y, gamma=1 / (2 * 0.7**2))),
+        (linear(), pairwise.linear_kernel(X, Y)),
+        (polynomial(3, 0.5), pairwise.polynomial_kernel(X, Y, degree=3, gamma=1, coef0=0.5)),
+        (sigmoid(0.3, 0.1), pairwise.sigmoid_kernel(X, Y, gamma=0.3, coef0=0.1)),
+        (cosine(), pairwise.cosine_similarity(X, Y)),
+    ]
+    for kernel, theirs in pairs:
+        np.testing.assert_allclose(kernel(X, Y), theirs, rtol=1e-12, atol=1e-13)
+    manhattan_in_1d = pairwise.laplacian_kernel(X[:, :1], Y[:, :1], gamma=1 / 0.7)
+    np.testing.assert_allclose(laplacian(0.7)(X[:, :1], Y[:, :1]), manhattan_in_1d, rtol=1e-12)
+
+
+def test_the_sign_of_the_gaussian():
+    """With the minus the values fall from 1 to 0; without it two points give −1.718 and 3.718."""
+    X = np.array([[0.0], [np.sqrt(2)], [50.0]])
+    K = rbf(1.0)(X)
+    np.testing.assert_allclose(K[0], [1, np.exp(-1), 0], atol=1e-15)
+    wrong = np.exp(np.array([[0.0, 2.0], [2.0, 0.0]]) / 2)
+    np.testing.assert_allclose(np.linalg.eigvalsh(wrong), [1 - np.e, 1 + np.e])
+    assert not is_psd(wrong)
+
+
+@every
+def test_matrices_fit_together(kernel):
+    """Gram matrices are exactly symmetric and agree with the cross form: eq-kpca-gram."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 3))
+    K = kernel(X)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_allclose(kernel(X, X.copy()), K, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(kernel(X[:4], X), K[:4], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(X), K.diagonal(), rtol=1e-12)
+
+
+@every
+def test_blocks_change_nothing(kernel, monkeypatch):
+    """The Gram matrix is the same in blocks of two rows as in one."""
+    X = np.random.default_rng(2).standard_normal((11, 3))
+    whole = gram_matrix(kernel, X)
+    monkeypatch.setattr(module, "BLOCK_ENTRIES", 22)
+    assert len(list(row_blocks(11, 11))) == 6
+    np.testing.assert_allclose(gram_matrix(kernel, X), whole, rtol=1e-9, atol=1e-13)
+
+
+@every
+def test_single_precision_stays(kernel):
+    """float32 in, float32 out, near the double values."""
+    X = np.random.default_rng(3).standard_normal((12, 3))
+    single = X.astype(np.float32)
+    for got, right in (
+        (kernel(single), kernel(X)),
+        (kernel(single, single[:5]), kernel(X, X[:5])),
+        (kernel.diagonal(single), kernel.diagonal(X)),
+    ):
+        assert got.dtype == np.float32
+        np.testing.assert_allclose(got, right, rtol=2e-3, atol=2e-4)
+    assert polynomial_features(single).dtype == rbf_features(single, 1.0, 3).dtype == np.float32
+
+
+@every
+def test_inputs_are_left_alone(kernel):
+    X, Y = np.random.default_rng(4).standard_normal((2, 6, 3))
+    before = X.copy(), Y.copy()
+    kernel(X), kernel(X, Y), kernel.diagonal(X), kernel.diagonal_gradient(X)
+    kernel.gradient(X, Y, np.ones((6, 6)))
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(Y, before[1])
+
+
+@every
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gradients_are_difference_quotients(kernel, seed):
+    """The gradients in t of Σ wᵢκ(t, xᵢ) and of κ(t, t), by central differences."""
+    rng = np.random.default_rng(seed)
+    T, X, W = rng.standard_normal((3, 2)), rng.standard_normal((7, 2)), rng.standard_normal((3, 7))
+    h = 1e-6
+
+    def slope(f):
+        steps = h * np.eye(2)
+        return np.column_stack([(f(T + step) - f(T - step)) / (2 * h) for step in steps])
+
+    along = slope(lambda T: np.sum(W * kernel(T, X), axis=1))
+    np.testing.assert_allclose(kernel.gradient(T, X, W), along, rtol=1e-6, atol=1e-7)
+    diagonal = slope(kernel.diagonal)
+    np.testing.assert_allclose(kernel.diagonal_gradient(T), diagonal, rtol=1e-6, atol=1e-7)
+
+
+def test_far_from_the_origin_digits_are_kept():
+    """Squared distances of nearby points 10⁶ from the origin have ten digits."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 1000, (20, 3)) / 1024 + 2.0**20  # exact in binary
+    right = np.sum((X[:, None] - X[None]) ** 2, axis=2)
+    np.testing.assert_allclose(squared_distances(X, X), right, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(rbf(0.3)(X), np.exp(-right / 0.18), rtol=1e-10)
+
+
+def test_equal_samples_give_equal_rows():
+    """Duplicates are at distance 0 to all digits, also for the laplacian with its tip."""
+    X = 1e3 + np.random.default_rng(6).standard_normal((5, 4))
+    K = laplacian(1.0)(X, X.copy())
+    np.testing.assert_array_equal(K.diagonal(), 1)
+    np.testing.assert_allclose(rbf(1e-3)(X, X.copy()).diagonal(), 1, atol=1e-3)
+
+
+# --- what makes a kernel -------------------------------------------------------------------------
+
+
+@each_true
+@sparing
+@given(X=samples())
+def test_true_kernels_are_positive_semidefinite(kernel, X):
+    """cᵀKc ≥ 0 for Gram matrices of all kernels and their combinations: eq-kpca-psd."""
+    K = kernel(X)
+    c = np.random.default_rng(0).standard_normal((len(X), 20))
+    assert is_psd(K)
+    assert np.einsum("ij,ik,kj->j", c, K, c).min() >= -1e-9 * np.abs(K).max() * len(X)
+
+
+@thorough
+@given(samples(), st.floats(0, 10))
+def test_closure_is_entry_by_entry(X, factor):
+    """Sums, products and multiples of kernels are those of their values: eq-kpca-closure."""
+    first, second = polynomial(2, 0.5), rbf(0.9)
+    A, B = first(X), second(X)
+    np.testing.assert_allclose((first + second)(X), A + B, rtol=1e-12)
+    np.testing.assert_allclose((first * second)(X), A * B, rtol=1e-12)
+    np.testing.assert_allclose((factor * first)(X), factor * A, rtol=1e-12)
+    np.testing.assert_allclose((first * factor)(X), factor * A, rtol=1e-12)
+
+
+@sparing
+@given(seeds, st.integers(2, 7), st.integers(1, 4))
+def test_schur_products_of_features(seed, n, rank):
+    """The product's features are all products of two features: eq-kpca-closure."""
+    rng = np.random.default_rng(seed)
+    F, G = rng.standard_normal((2, n, rank))
+    products = np.einsum("ij,ik->ijk", F, G).reshape(n, -1)
+    np.testing.assert_allclose(products @ products.T, (F @ F.T) * (G @ G.T), atol=1e-12)
+    assert is_psd((F @ F.T) * (G @ G.T))
+
+
+def test_a_kernel_that_is_none():
+    """tanh(xᵀy − 1) has a clearly negative eigenvalue: eq-kpca-psd does not hold."""
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    K = sigmoid(1.0, -1.0)(X)
+    assert np.linalg.eigvalsh(K)[0] < -1
+    assert not is_psd(K)
+
+
+@thorough
+@given(seeds, st.integers(1, 8), st.integers(1, 8))
+def test_every_psd_matrix_is_a_gram_matrix(seed, n, rank):
+    """A root B of K has K = BBᵀ, so its rows are features: eq-kpca-kernel and eq-kpca-psd."""
+    F = np.random.default_rng(seed).standard_normal((n, rank))
+    K = F @ F.T
+    lam, A = np.linalg.eigh(K)
+    B = A * np.sqrt(np.maximum(lam, 0))
+    np.testing.assert_allclose(B @ B.T, K, atol=1e-12 * n * rank)
+    assert is_psd(K)
+    assert not is_psd(K - 0.1 * np.eye(n) * np.abs(K).max()) or rank >= n
+
+
+def test_the_tolerance_of_is_psd():
+    K = np.diag([1.0, -1e-8])
+    assert not is_psd(K)
+    assert is_psd(K, tol=1e-7)
+    assert is_psd(np.zeros((3, 3)))
+
+
+def test_two_feature_maps_one_kernel():
+    """A map into three and one into four dimensions both have (xᵀy)²: eq-kpca-poly-features."""
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    four = np.column_stack([X[:, 0] ** 2, X[:, 0] * X[:, 1], X[:, 1] * X[:, 0], X[:, 1] ** 2])
+    three = polynomial_features(X, 2, 0.0)
+    assert three.shape[1] == 3
+    np.testing.assert_allclose(four @ four.T, three @ three.T, atol=1e-13)
+    np.testing.assert_allclose(four @ four.T, polynomial(2, 0.0)(X), atol=1e-13)
+
+
+def test_the_small_example_map_is_a_kernel():
+    """φ(x) = (x₁, x₁², x₁x₂) gives x₁y₁ + x₁²y₁² + x₁x₂y₁y₂: eq-kpca-kernel."""
+    x, y = np.random.default_rng(1).standard_normal((2, 8, 2))
+    phi = [np.column_stack([t[:, 0], t[:, 0] ** 2, t[:, 0] * t[:, 1]]) for t in (x, y)]
+    closed = np.outer(x[:, 0], y[:, 0]) * (1 + x @ y.T)
+    np.testing.assert_allclose(phi[0] @ phi[1].T, closed, atol=1e-13)
+    assert is_psd(phi[0] @ phi[0].T)
+
+
+# --- features ------------------------------------------------------------------------------------
+
+
+@thorough
+@given(samples(), st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0, 2.5]))
+def test_polynomial_features_have_the_kernel(X, degree, offset):
+    """φ(x)ᵀφ(y) = (xᵀy + c)^p and the number of columns: eq-kpca-poly-features, eq-kpca-count."""
+    phi = polynomial_features(X, degree, offset)
+    d = X.shape[1]
+    assert phi.shape[1] == (comb(d + degree, degree) if offset else comb(d + degree - 1, degree))
+    K = polynomial(degree, offset)(X)
+    np.testing.assert_allclose(phi @ phi.T, K, rtol=1e-10, atol=1e-12 * np.abs(K).max())
+
+
+def test_polynomial_features_in_the_plane_by_hand():
+    """(1, √2x₁, √2x₂, x₁², √2x₁x₂, x₂²) in this order: eq-kpca-poly-features."""
+    a, b = 3.0, -2.0
+    r = np.sqrt(2)
+    right = [1, r * a, r * b, a * a, r * a * b, b * b]
+    np.testing.assert_allclose(polynomial_features([[a, b]]), [right])
+
+
+def test_polynomial_features_exactly():
+    """The features agree with the kernel in rational arithmetic: eq-kpca-poly, eq-kpca-count."""
+    x, y = [Fraction(1, 3), Fraction(2, 5), Fraction(-3, 7)], [Fraction(5, 2), Fraction(-1), 4]
+    phi = polynomial_features(np.array([x, y], float), 3, 2.0)
+    exact = (sum(a * b for a, b in zip(x, y, strict=True)) + 2) ** 3
+    assert phi[0] @ phi[1] == pytest.approx(float(exact), rel=1e-13)
+    assert polynomial_features(np.ones((1, 256)), 2).shape[1] == comb(258, 2)
+
+
+@thorough
+@given(samples(), st.floats(0.7, 3), st.integers(0, 8))
+def test_rbf_features_are_the_truncated_exponential(X, sigma, degree):
+    """Inner products are e^{−…}·Σ_{m ≤ N} (xᵀy/σ²)^m/m!, by mpmath: eq-kpca-rbf-features."""
+    X = X[:4, :3]
+    phi = rbf_features(X, sigma, degree)
+    assert phi.shape[1] == comb(X.shape[1] + degree, degree)
+    for i, x in enumerate(X):
+        for j, y in enumerate(X):
+            z = mpmath.mpf(float(x @ y)) / sigma**2
+            bell = mpmath.exp(-(mpmath.mpf(float(x @ x)) + float(y @ y)) / (2 * sigma**2))
+            right = bell * sum(z**m / mpmath.factorial(m) for m in range(degree + 1))
+            assert phi[i] @ phi[j] == pytest.approx(float(right), rel=1e-10, abs=1e-12)
+
+
+def test_rbf_features_converge_to_the_kernel():
+    """The truncation error falls beneath 1e-10, and stays within the tail: eq-kpca-rbf-features."""
+    X = np.random.default_rng(0).uniform(-1, 1, (30, 2))
+    K = rbf(1.0)(X)
+    errors = [
+        np.abs(phi @ phi.T - K).max()
+        for phi in (rbf_features(X, 1.0, degree) for degree in range(18))
+    ]
+    reach = np.sum(X**2, axis=1).max()
+    tails = [float(mpmath.nsum(lambda m: reach**m / mpmath.factorial(m), [N + 1, N + 60]))
+             for N in range(18)]  # fmt: skip
+    assert np.all(np.diff(errors[:14]) < 0)
+    assert np.all(errors <= np.array(tails) + 1e-15)
+    assert errors[17] < 1e-10
+
+
+def test_gaussian_gram_matrices_have_full_rank():
+    """Distinct points: all n eigenvalues are positive; the quadratic kernel in 1-D has rank 3."""
+    x = np.linspace(0, 11, 12)[:, None]
+    assert np.linalg.eigvalsh(rbf(0.8)(x))[0] > 0.01
+    assert np.linalg.matrix_rank(polynomial(2)(x)) == 3
+
+
+# --- widths --------------------------------------------------------------------------------------
+
+
+@sparing
+@given(samples(max_side=12))
+def test_median_sigma(X):
+    """The median of all distances between two samples."""
+    if len(X) < 2:
+        return
+    pairs = [np.linalg.norm(X[i] - X[j]) for i in range(len(X)) for j in range(i)]
+    assert median_sigma(X) == pytest.approx(np.median(pairs))
+
+
+def test_median_sigma_of_many_samples_is_drawn():
+    X = np.random.default_rng(0).standard_normal((3000, 2))
+    first = median_sigma(X, max_samples=300)
+    assert first == median_sigma(X, max_samples=300)
+    assert first == pytest.approx(median_sigma(X[:1000]), rel=0.1)
+    assert median_sigma(X, 300, rng=np.random.default_rng(7)) != first
+
+
+# --- callables, progress, bad input --------------------------------------------------------------
+
+
+def test_any_callable_gets_the_data_as_they_are():
+    words = ["ab", "b", "abc"]
+
+    def shared_letters(first, second):
+        return np.array([[len(set(a) & set(b)) for b in second] for a in first], float)
+
+    np.testing.assert_array_equal(
+        gram_matrix(shared_letters, words), [[2, 1, 2], [1, 1, 1], [2, 1, 3]]
+    )
+
+
+def test_progress_bar(capsys):
+    gram_matrix(rbf(1.0), np.ones((5, 2)), progress=True)
+    assert "Gram matrix" in capsys.readouterr().err
+
+
+def test_progress_without_tqdm(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="needs tqdm"):
+        gram_matrix(rbf(1.0), np.ones((5, 2)), progress=True)
+
+
+def test_kernels_are_values():
+    """Kernels compare by value and can't be changed."""
+    assert rbf(1.0) == rbf(1.0) != rbf(2.0)
+    assert isinstance(rbf(1.0), RadialKernel)
+    assert isinstance(rbf(1.0) + linear(), Kernel)
+    with pytest.raises(AttributeError):
+        rbf(1.0).sigma = 2.0
+
+
+X32 = np.ones((3, 2))
+BAD = {
+    "width zero": (lambda: rbf(0), "positive number"),
+    "width negative": (lambda: laplacian(-1.0), "positive number"),
+    "width NaN": (lambda: rbf(float("nan")), "finite number"),
+    "width text": (lambda: rbf("wide"), "finite number"),
+    "width too small to be squared": (lambda: rbf(1e-200), "positive number"),
+    "width boolean": (lambda: rbf(True), "finite number"),
+    "degree zero": (lambda: polynomial(0), "whole number from 1"),
+    "degree fraction": (lambda: polynomial(1.5), "whole number from 1"),
+    "offset negative": (lambda: polynomial(2, -1.0), "number from 0 up"),
+    "scale infinite": (lambda: sigmoid(np.inf), "finite number"),
+    "negative multiple": (lambda: -1 * rbf(1.0), "would be negative"),
+    "columns differ": (lambda: rbf(1.0)(X32, np.ones((3, 4))), "2 columns and Y has 4"),
+    "1-D": (lambda: rbf(1.0)(np.ones(3)), "reshape"),
+    "NaN": (lambda: rbf(1.0)([[np.nan]]), "NaN"),
+    "text": (lambda: linear()([["a"]]), "not numbers"),
+    "complex": (lambda: linear()([[1j]]), "complex"),
+    "zero row": (lambda: cosine()([[0.0, 0.0], [1.0, 1.0]]), "Row 0 of X is zero"),
+    "too many features": (lambda: polynomial_features(np.ones((9, 99)), 5), "needs none of them"),
+    "negative degree": (lambda: rbf_features(X32, 1.0, -1), "whole number from 0"),
+    "one sample": (lambda: median_sigma([[1.0]]), "two samples"),
+    "equal samples": (lambda: median_sigma(X32), "duplicates"),
+    "not square": (lambda: is_psd(X32), "square"),
+    "not symmetric": (lambda: is_psd([[1.0, 2.0], [0.0, 1.0]]), "not symmetric"),
+    "tolerance negative": (lambda: is_psd(np.eye(2), tol=-1), "number from 0 up"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_a_sentence(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("other", [1, "a", None])
+def test_only_kernels_are_added(other):
+    with pytest.raises(TypeError):
+        rbf(1.0) + other
+
+
+def test_precision_of_the_unit_diagonal():
+    """The diagonal of a Gaussian Gram matrix is exactly 1."""
+    X = 1e5 * np.random.default_rng(0).standard_normal((50, 3))
+    assert np.all(rbf(1.0)(X).diagonal() == 1)
