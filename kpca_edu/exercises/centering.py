@@ -1,0 +1,235 @@
+"""Checkers for the exercises of chapter 6: centring in feature space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import aslinearoperator
+from scipy.spatial.distance import cdist
+
+from .checking import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    exercise,
+    expect_close,
+    expect_not,
+)
+
+K3 = np.array([[9.0, 3.0, 0.0], [3.0, 5.0, 1.0], [0.0, 1.0, 5.0]])
+K3_CENTRED = np.array([[4.0, -1.0, -3.0], [-1.0, 2.0, -1.0], [-3.0, -1.0, 4.0]])
+K3_MEANS = np.array([4.0, 3.0, 2.0])  # of the rows; their mean is 3
+
+
+@exercise(
+    "centering-1",
+    "The means of the rows are 4, 3 and 2. What is the mean of all entries?",
+    "Take from each entry the mean of its row and of its column, and add the mean of all, 3.",
+)
+def center_by_hand(answer: Any) -> None:
+    r = K3_MEANS[:, None]
+    expect_not(answer, K3, "That is K itself.")
+    expect_not(answer, K3 - r - r.T, "The mean of all entries has to be added once.")
+    expect_not(answer, K3 - r, "Those are rows with mean 0: the columns still have theirs.")
+    expect_not(answer, K3 - r.T, "Those are columns with mean 0: the rows still have theirs.")
+    expect_not(answer, K3 - 3, "That takes the mean of all entries from each of them.")
+    expect_not(answer, K3 - r - r.T - 3, "The mean of all entries is added, not taken away.")
+    expect_close(answer, K3_CENTRED)
+
+
+@exercise(
+    "centering-2",
+    "Four terms: the entry, less the mean of the training row, less the mean of the new row, …",
+    "The mean of the new row is 4; the training rows have the means 4, 3, 2, and all entries 3.",
+)
+def center_a_new_row(answer: Any) -> None:
+    given = as_array(np.asarray(answer, float).reshape(-1), (3,))
+    expect_not(given, [0, 0, 0], "Centre it by the training samples, not by itself.")
+    expect_not(given, [3, 1, -1], "That is enough for scores, but its sum is not 0 yet.")
+    expect_not(given, [3, 0, -3], "That takes the mean of the new row alone.")
+    expect_not(given, [-1, -3, -5], "The mean of all entries of K has to be added.")
+    expect_not(given, [6, 4, 2], "The mean of the new row is still in it.")
+    expect_close(given, [2, 0, -2])
+
+
+@exercise(
+    "centering-3",
+    "The Gaussian Gram matrix of distinct samples has full rank.",
+    "K̃c = 0 gives (Jc)ᵀK(Jc) = 0. Which c are these, if K is positive definite?",
+)
+def rank_after_centring(answer: Any) -> None:
+    expect_not(answer, 12, "K̃1 = 0, so the rank is smaller than that.")
+    expect_not(answer, 2, "The rank in feature space is not limited by the number of columns.")
+    expect_not(answer, 1, "That is what is lost.")
+    expect_not(answer, 10, "Only one dimension is lost, though J stands on both sides.")
+    expect_close(answer, 11)
+
+
+@exercise(
+    "centering-4",
+    "The total variance is tr K̃/n. Each κ(x, x) is 1.",
+    "tr K̃ = tr K − n·(mean of all entries of K).",
+)
+def variance_left(answer: Any) -> None:
+    expect_not(answer, 0.35, "That is ‖φ̄‖²: how much does it leave?")
+    expect_not(answer, 1.0, "That is tr K/n, before centring.")
+    expect_not(answer, 26.0, "That is tr K̃: divide by n.")
+    expect_not(answer, 39.65, "Centring takes n times the mean from the trace, not once.")
+    expect_not(answer, np.sqrt(0.65), "That is its root.")
+    expect_close(answer, 0.65)
+
+
+@exercise(
+    "centering-5",
+    "K̃x = J(K(Jx)), from right to left.",
+    "Jx is x less its mean: no matrix J is needed.",
+)
+def multiply_with_centred_gram(answer: Any) -> None:
+    times = as_function(answer)
+    for n in (5, 9):
+        rng = np.random.default_rng(n)
+        F = rng.standard_normal((n, 3)) + 2
+        K, x = F @ F.T, rng.standard_normal(n) + 1
+        J = np.eye(n) - 1 / n
+        given = as_array(times(aslinearoperator(K), x.copy()), (n,))
+        expect_not(given, K @ x, "That is Kx, not centred.")
+        expect_not(given, J @ K @ x, "J is missing on the right of K.")
+        expect_not(given, K @ J @ x, "J is missing on the left of K.")
+        expect_close(given, J @ K @ J @ x)
+
+
+@exercise(
+    "centering-6",
+    "Each column of α sums to zero. Which of the four terms of the centred K_test survive?",
+    "K_test @ alpha, less the means of the rows of K_train, times alpha.",
+)
+def scores_of_new_samples(answer: Any) -> None:
+    scores = as_function(answer)
+    for m, n in ((4, 7), (1, 5), (6, 4)):
+        rng = np.random.default_rng(n)
+        F, G = rng.standard_normal((n, 4)) + 1, rng.standard_normal((m, 4))
+        K, K_test = F @ F.T, G @ F.T
+        alpha = rng.standard_normal((n, 2))
+        alpha -= alpha.mean(axis=0)
+        right = (K_test - K.mean(axis=0)) @ alpha
+        given = as_array(scores(K_test.copy(), K.copy(), alpha.copy()), (m, 2))
+        expect_not(given, K_test @ alpha, "Nothing is centred: all scores are off by one constant.")
+        expect_not(
+            given,
+            (K_test - K_test.mean(axis=0)) @ alpha,
+            "That centres new samples by their own mean: take that of the training samples.",
+        )
+        expect_not(
+            given,
+            K_test @ alpha - K.sum(axis=0) @ alpha / m,
+            "Divide by the number of old samples.",
+        )
+        expect_not(given, K_test @ alpha + K.mean(axis=0) @ alpha, "The sign is wrong.")
+        expect_close(given, right)
+
+
+@exercise(
+    "centering-7",
+    "The squared distances are 9, 16 and 25: these are centred, not the distances.",
+    "Their rows have the means 25/3, 34/3 and 41/3; the mean of all is 100/9. Don't forget −½.",
+    "The first entry is −½(0 − 25/3 − 25/3 + 100/9).",
+)
+def centre_a_triangle(answer: Any) -> None:
+    given = as_array(np.asarray(answer, float).reshape(-1), (3,))
+    right = np.array([25.0, -2.0, -23.0]) / 9
+    D = np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
+    J = np.eye(3) - 1 / 3
+    expect_not(given, -2 * right, "The factor −½ is missing.", rtol=1e-3)
+    expect_not(given, -right, "The sign is wrong.", rtol=1e-3)
+    expect_not(given, 2 * right, "The factor ½ is missing.", rtol=1e-3)
+    expect_not(given, (-J @ D @ J / 2)[0], "Square the distances first.", rtol=1e-3)
+    expect_not(given, [0, -4.5, -8], "That is −½D², not centred.")
+    expect_close(given, right, rtol=1e-3)
+
+
+@exercise(
+    "centering-8",
+    "Centre −½D², take the k leading eigenpairs, scale each eigenvector.",
+    "np.linalg.eigh gives rising eigenvalues: turn the order.",
+    "Unit eigenvectors times the roots of their eigenvalues are the points.",
+)
+def points_from_distances(answer: Any) -> None:
+    mds = as_function(answer)
+    for seed, (n, k) in enumerate([(6, 2), (12, 3)]):
+        X = np.random.default_rng(seed).standard_normal((n, k)) * np.arange(1, k + 1)
+        D = cdist(X, X)
+        Z = as_array(mds(D.copy(), k), (n, k))
+        found = cdist(Z, Z)
+        if np.allclose(found, D, atol=1e-6):
+            continue
+        if np.abs(Z).max() < 1e-5:
+            raise WrongAnswer("Those belong to the smallest eigenvalues: turn the order.")
+        ratio = found[D > 0] / D[D > 0]
+        if np.allclose(ratio, ratio[0], rtol=1e-6):
+            raise WrongAnswer(
+                f"All distances are {ratio[0]:.3f} times what they should be: mind the ½."
+            )
+        if np.allclose(np.sum(Z**2, axis=0), 1):
+            raise WrongAnswer("The columns have length one: scale them by roots of eigenvalues.")
+        i, j = np.unravel_index(np.abs(found - D).argmax(), D.shape)
+        raise WrongAnswer(
+            f"The distance of points {i} and {j} should be {D[i, j]:.3f} and is {found[i, j]:.3f}."
+        )
+
+
+@exercise(
+    "centering-9",
+    "Let c have the sum zero. Compare cᵀKc with cᵀMc, where M has the entries given.",
+    "Three of the four terms of cᵀMc have a factor Σc.",
+    "For the number: −|2 − 5| + |2 − 0| + |0 − 5| − 0.",
+)
+def origin_on_a_sample(answer: Any) -> None:
+    expect_not(answer, -3, "That is κ itself.")
+    expect_not(answer, -4, "The sign is wrong.")
+    expect_not(answer, -10, "The two terms are taken away, and each is negative itself.")
+    expect_not(answer, 10, "The first term is κ(2, 5) = −3.")
+    expect_not(answer, 2, "Near: the value is twice the smaller of the two numbers.")
+    expect_close(answer, 4)
+
+
+@exercise(
+    "centering-10",
+    "Multiply out (x − y)⁴: five terms, each a power of x times a power of y.",
+    "A term with x⁰ or y⁰ has a factor Σc, one with x¹ or y¹ a factor Σcx. Which is left?",
+)
+def fourth_powers_of_distances(answer: Any) -> None:
+    expect_not(answer, 96, "The kernel has a minus sign.")
+    expect_not(answer, -48, "Each pair counts twice: K₁₂ and K₂₁.")
+    expect_not(answer, -16, "That is −s²: the binomial coefficient is missing.")
+    expect_not(answer, -24, "That is −6s: square s.")
+    expect_not(answer, 0, "That is the value for (x − y)².")
+    expect_close(answer, -96)
+
+
+@exercise(
+    "centering-11",
+    "Keep sums, not means: the sum of row i grows by κ(t, xᵢ).",
+    "The last row is new: its mean is (Σᵢ κ(t, xᵢ) + κ(t, t))/(n + 1).",
+    "The mean of all entries is the mean of the new row means.",
+)
+def means_after_one_more_sample(answer: Any) -> None:
+    update = as_function(answer)
+    for n in (3, 8):
+        F = np.random.default_rng(n).standard_normal((n + 1, 3)) + 1
+        K = F @ F.T
+        old = K[:n, :n]
+        given = update(old.mean(axis=1), float(old.mean()), K[n, :n].copy(), float(K[n, n]))
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise WrongAnswer("A pair is needed: the n + 1 means of rows, and the mean of all.")
+        rows = as_array(given[0], (n + 1,))
+        expect_not(
+            rows,
+            np.append((n * old.mean(axis=1) + K[n, :n]) / n, K[n].sum() / n),
+            "Divide by n + 1: there is one sample more.",
+        )
+        if not np.allclose(rows[:n], K[:n].mean(axis=1)):
+            raise WrongAnswer("The means of the old rows are not right.")
+        if not np.isclose(rows[n], K[n].mean()):
+            raise WrongAnswer("The mean of the new row is not right: κ(t, t) belongs to it.")
+        expect_close(given[1], K.mean(), "The mean of all entries is not right.")
