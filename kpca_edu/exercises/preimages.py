@@ -1,0 +1,214 @@
+"""Checkers for the exercises of chapter 7: pre-images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import linear, rbf
+from ..preimages import locate_by_distances
+from .checking import (
+    as_array,
+    as_function,
+    exercise,
+    expect_close,
+    expect_not,
+)
+
+
+@exercise(
+    "preimages-1",
+    "φ̂ is the mean feature plus z times the direction: each of them is a combination of the φ(xᵢ).",
+    "γᵢ = αᵢz + 1/n, with n = 4.",
+)
+def weights_by_hand(answer: Any) -> None:
+    expect_not(answer, [0.3, 0.3, -0.3, -0.3], "The mean feature is missing: the weights add to 0.")
+    expect_not(answer, [1.3, 1.3, 0.7, 0.7], "The mean feature has the weights 1/n, not 1.")
+    expect_not(answer, [0.75, 0.75, -0.25, -0.25], "The score z is missing.")
+    expect_not(answer, [0.25] * 4, "That is the mean feature alone.")
+    expect_close(answer, [0.55, 0.55, -0.05, -0.05])
+
+
+@exercise(
+    "preimages-2",
+    "Square φ̄ + zv: three terms.",
+    "‖φ̄‖² + 2z φ̄ᵀv + z².",
+)
+def norm_of_a_reconstruction(answer: Any) -> None:
+    expect_not(answer, 0.65, "The mixed term is missing: φ̄ and v need not be orthogonal.")
+    expect_not(answer, 0.7, "The mixed term comes twice.")
+    expect_not(answer, 0.35, "The norm of the mean feature is missing.")
+    expect_not(answer, 0.25, "That is the norm of zv alone: add φ̄.")
+    expect_not(answer, np.sqrt(0.75), "That is the norm: its square is asked for.", rtol=1e-4)
+    expect_close(answer, 0.75, rtol=1e-4)
+
+
+@exercise(
+    "preimages-3",
+    "φ̂ = (10, 4). Differentiate (x² − 10)² + (x − 4)².",
+    "The cubic is 4x³ − 38x − 8 = 0; of its three roots take the one with the least distance.",
+)
+def another_parabola(answer: Any) -> None:
+    roots = np.sort(np.roots([4.0, 0.0, -38.0, -8.0]).real)
+    expect_not(answer, roots[0], "That root is a local minimum, and not the lower one.", rtol=2e-3)
+    expect_not(answer, roots[1], "That root is a local maximum of the distance.", rtol=2e-3)
+    expect_not(answer, np.sqrt(10), "That matches the first coordinate alone.", rtol=1e-4)
+    expect_not(answer, 4, "That matches the second coordinate alone.", rtol=1e-4)
+    expect_not(answer, 2, "That is the mean of the two samples, not the nearest point.", rtol=1e-4)
+    expect_close(answer, roots[2], rtol=2e-4)
+
+
+@exercise(
+    "preimages-4",
+    "If φ̂ were a feature φ(x): ‖φ(x) − φ(xⱼ)‖² = 2 − 2κ(x, xⱼ).",
+    "κ = 1 − 0.8/2 = 0.6, and ‖x − xⱼ‖² = −2σ² log κ.",
+)
+def distance_translated(answer: Any) -> None:
+    squared = -2 * 1.5**2 * np.log(0.6)
+    expect_not(answer, squared, "That is the square of the distance.", rtol=1e-3)
+    expect_not(answer, np.sqrt(-4.5 * np.log(0.2)), "κ is 1 − D²/2, not 1 − D².", rtol=1e-3)
+    expect_not(answer, np.sqrt(squared / 2), "The kernel has 2σ² in its exponent.", rtol=1e-3)
+    expect_not(
+        answer, np.sqrt(-4.5 * np.log(1 - 0.8**2 / 2)), "0.8 is the square already.", rtol=1e-3
+    )
+    expect_not(answer, np.sqrt(0.8), "That is the distance in feature space.", rtol=1e-3)
+    expect_close(answer, np.sqrt(squared), rtol=1e-3)
+
+
+@exercise(
+    "preimages-5",
+    "What the components keep and what they lose of φ(x) are at right angles.",
+    "‖φ(x) − φ̂‖² = ‖z(x) − z‖² + lost; take the root.",
+)
+def distance_by_pythagoras(answer: Any) -> None:
+    expect_not(answer, 0.25, "That is the squared distance.")
+    expect_not(answer, np.sqrt(0.13), "What is lost of x is missing.", rtol=1e-3)
+    expect_not(answer, np.sqrt(0.12), "The mismatch of the scores is missing.", rtol=1e-3)
+    expect_not(
+        answer, np.sqrt(0.13 + 0.12**2), "What is lost was given as a square already.", rtol=1e-3
+    )
+    expect_close(answer, 0.5, rtol=1e-4)
+
+
+@exercise(
+    "preimages-6",
+    "κ(x, x) = 1 has no slope; differentiate −2Σγᵢκ(x, xᵢ).",
+    "The gradient of κ(x, xᵢ) in x is −κ(x, xᵢ)(x − xᵢ)/σ².",
+    "2/σ² · Σ γᵢκᵢ(x − xᵢ), with κᵢ = exp(−‖x − xᵢ‖²/2σ²).",
+)
+def gaussian_gradient(answer: Any) -> None:
+    gradient = as_function(answer)
+    for seed, sigma in enumerate([0.8, 1.7]):
+        x, X, gamma = _problem(seed)
+        kappa = np.exp(-np.sum((x - X) ** 2, axis=1) / (2 * sigma**2))
+        right = 2 / sigma**2 * (gamma * kappa) @ (x - X)
+        given = as_array(gradient(x.copy(), X.copy(), gamma.copy(), sigma), (2,))
+        expect_not(given, -right, "The sign is wrong: yours points downhill.")
+        expect_not(given, right / 2, "The factor 2 of −2Σγᵢκ is missing.")
+        expect_not(given, -right / 2, "That is the slope of Σγᵢκ: the objective has −2 before it.")
+        expect_not(given, right * sigma**2, "The factor 1/σ² is missing.")
+        expect_not(given, 2 / sigma**2 * kappa @ (x - X), "The weights γ are missing.")
+        expect_close(given, right)
+
+
+@exercise(
+    "preimages-7",
+    "The weights are γᵢκ(x, xᵢ), and they are normalised by their sum.",
+    "w = gamma * np.exp(...); return w @ X / w.sum().",
+)
+def gaussian_step(answer: Any) -> None:
+    step = as_function(answer)
+    for seed, sigma in enumerate([0.8, 1.7]):
+        x, X, gamma = _problem(seed)
+        w = gamma * np.exp(-np.sum((x - X) ** 2, axis=1) / (2 * sigma**2))
+        given = as_array(step(x.copy(), X.copy(), gamma.copy(), sigma), (2,))
+        size, plain = np.abs(w), w / gamma
+        narrow = gamma * (plain**2)
+        expect_not(given, w @ X, "The division by the sum of the weights is missing.")
+        expect_not(given, size @ X / size.sum(), "γᵢ keeps its sign: don't take absolute values.")
+        expect_not(given, size @ X / w.sum(), "γᵢ keeps its sign: don't take absolute values.")
+        expect_not(given, plain @ X / plain.sum(), "The weights γ are missing: that is mean shift.")
+        expect_not(given, narrow @ X / narrow.sum(), "The exponent is −‖x − xᵢ‖²/2σ², with the 2.")
+        expect_close(given, w @ X / w.sum())
+
+
+@exercise(
+    "preimages-8",
+    "Set the gradient of Σγᵢg(‖x − xᵢ‖²) to zero; it is g′ that weighs, not g.",
+    "g′(u) = −1/(1 + u)², so the weights are as 0.5/4 to 0.5/25.",
+)
+def cauchy_step(answer: Any) -> None:
+    expect_not(answer, 6 / 7, "That weighs with g: the derivative g′ belongs there.", rtol=1e-3)
+    expect_not(answer, 1.5, "That is the plain mean: the weights depend on the distances.")
+    both = np.exp([-0.5, -2.0])
+    expect_not(answer, 3 * both[1] / both.sum(), "That is the step of the Gaussian.", rtol=1e-3)
+    expect_not(answer, 3 * 0.5 / 25, "Divide by the sum of the weights.", rtol=1e-3)
+    expect_not(answer, 3 / 13, "u is the squared distance: 4, not 2.", rtol=1e-3)
+    expect_close(answer, 3 * 0.02 / 0.145, rtol=1e-3)
+
+
+@exercise(
+    "preimages-9",
+    "For the Gaussian kernel the denominator is −h/2σ²: it vanishes with h.",
+    "exp(−x²/2) = 0.9 exp(−(x − 1)²/2): take logarithms; the squares cancel.",
+)
+def where_the_denominator_vanishes(answer: Any) -> None:
+    expect_not(answer, 0.5, "Halfway the weights are 1 and −0.9, which is not zero.", rtol=1e-3)
+    expect_not(answer, 0.5 + np.log(0.9), "The sign of the logarithm is wrong.", rtol=1e-3)
+    expect_not(answer, 0.5 - np.log(0.9) / 2, "(1 − 2x)/2 = log 0.9: mind the 2.", rtol=1e-3)
+    expect_not(answer, 10, "That is where the weighted mean of the samples is.", rtol=1e-3)
+    expect_close(answer, 0.5 - np.log(0.9), rtol=1e-3)
+
+
+@exercise(
+    "preimages-10",
+    "Subtract the mean m of the rows of P. For y = x − m and p the centred rows, "
+    "‖y − p‖² = ‖y‖² − 2pᵀy + ‖p‖².",
+    "‖y‖² is the same in each equation: it goes when the mean over the equations is subtracted.",
+    "Solve 2 Pc y = (‖p‖² − d2) − mean, with np.linalg.lstsq; return m + y.",
+)
+def locate(answer: Any) -> None:
+    place = as_function(answer)
+    for seed, (q, d) in enumerate([(6, 2), (5, 3), (4, 6)]):
+        rng = np.random.default_rng(seed)
+        P = rng.standard_normal((q, d)) + 3
+        x = rng.dirichlet(np.ones(q)) @ P + 0.1 * (P[0] - P[1])
+        d2 = np.sum((P - x) ** 2, axis=1)
+        given = as_array(place(P.copy(), d2.copy()), (d,))
+        right, mean = locate_by_distances(P[None], d2[None])[0], P.mean(axis=0)
+        expect_not(given, right - mean, "Add the mean again at the end.")
+        expect_not(given, mean + 2 * (right - mean), "A factor 1/2 is missing.")
+        expect_not(given, 2 * mean - right, "A sign is wrong: yours is the mirror image.")
+        expect_not(given, mean, "That is the mean of the neighbours.")
+        expect_close(given, right, "The distances from your point are not those given.", rtol=1e-6)
+
+
+@exercise(
+    "preimages-11",
+    "With H = L(L + ρI)⁻¹ the residuals of the fit are (I − H)Y, and I − H = ρ(L + ρI)⁻¹.",
+    "Divide row i of the residuals by 1 − Hᵢᵢ.",
+    "R = np.linalg.inv(L + ridge * np.eye(n)); return (R @ Y) / np.diag(R)[:, None].",
+)
+def leave_one_out(answer: Any) -> None:
+    errors = as_function(answer)
+    for seed, kernel in enumerate([rbf(1.0), linear()]):
+        rng = np.random.default_rng(seed)
+        Z, Y, ridge = rng.standard_normal((8, 2)), rng.standard_normal((8, 3)), 0.3
+        L = kernel(Z, Z)
+        R = np.linalg.inv(L + ridge * np.eye(8))
+        right = (R @ Y) / np.diag(R)[:, None]
+        given = as_array(errors(L.copy(), Y.copy(), ridge), (8, 3))
+        expect_not(given, ridge * R @ Y, "Those are the residuals of the fit with all samples.")
+        expect_not(given, Y - right, "Those are the predictions: their errors are asked for.")
+        expect_not(given, -right, "Right up to the sign: truth minus prediction.")
+        expect_not(given, right / ridge, "ρ cancels: it is in the residuals and in 1 − Hᵢᵢ.")
+        expect_not(given, ridge * right, "ρ cancels: it is in the residuals and in 1 − Hᵢᵢ.")
+        expect_close(given, right)
+
+
+def _problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a point, samples and weights of both signs that add up to one."""
+    rng = np.random.default_rng(seed)
+    gamma = rng.standard_normal(6)
+    return rng.standard_normal(2), rng.standard_normal((6, 2)), gamma - gamma.mean() + 1 / 6

@@ -1,0 +1,806 @@
+"""Pre-images: against features written out, finite differences, SciPy, scikit-learn and the paper.
+
+Feature maps of polynomial kernels are finite, so φ̂, its norm and all distances can be had without
+the library: by NumPy's SVD of φ(X).
+"""
+
+import builtins
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matrices import seeds, sparing, thorough
+from scipy.optimize import minimize
+from sklearn.datasets import load_digits
+from sklearn.decomposition import KernelPCA as TheirKernelPCA
+from sklearn.kernel_ridge import KernelRidge
+
+from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca
+from kpca_edu.datasets import mnist_digits
+from kpca_edu.descent import minimize_rows
+from kpca_edu.kernels import (
+    cosine,
+    laplacian,
+    linear,
+    polynomial,
+    polynomial_features,
+    rbf,
+    sigmoid,
+)
+from kpca_edu.preimages import (
+    Preimage,
+    denoise,
+    exact_preimage,
+    feature_distance,
+    fit_score_regression,
+    fixed_point_preimage,
+    fixed_point_step,
+    gradient_preimage,
+    locate_by_distances,
+    mds_preimage,
+    nearest_preimage,
+    objective_gradient,
+    preimage,
+    preimage_objective,
+    reconstruction_norm2,
+    ridge_preimage,
+    training_distances2,
+)
+
+METHODS = ["nearest", "fixed-point", "gradient", "mds", "ridge"]
+KERNELS = {
+    "linear": linear(),
+    "polynomial": polynomial(3, 0.5),
+    "rbf": rbf(1.3),
+    "laplacian": laplacian(1.1),
+    "sigmoid": sigmoid(0.1, 0.2),
+    "cosine": cosine(),
+    "sum": rbf(2.0) + 0.3 * linear(),
+    "product": rbf(2.0) * polynomial(2, 1.0),
+}
+TRUE_KERNELS = {name: kernel for name, kernel in KERNELS.items() if name != "sigmoid"}
+each_true_kernel = pytest.mark.parametrize("kernel", TRUE_KERNELS.values(), ids=TRUE_KERNELS)
+each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Explicit:
+    """A model of a polynomial kernel beside its features, written out and decomposed by NumPy."""
+
+    model: object
+    Phi: np.ndarray  # (n, D) features of the training samples
+    phi_hat: np.ndarray  # (m, D) reconstructions of the new samples
+    phi: object  # the feature map
+    Z: np.ndarray  # (m, k)
+    T: np.ndarray  # (m, d)
+
+
+@st.composite
+def explicit_models(draw):
+    """Draw a polynomial kernel, samples off the origin, and new samples."""
+    rng = np.random.default_rng(draw(seeds))
+    n, d = draw(st.integers(4, 9)), draw(st.integers(1, 3))
+    degree, offset = draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 1.0]))
+    center = draw(st.booleans())
+    X, T = rng.uniform(-1, 2, (n, d)), rng.uniform(-1, 2, (5, d))
+
+    def phi(points):
+        return polynomial_features(points, degree, offset)
+
+    Phi = phi(X)
+    mean = Phi.mean(axis=0) if center else np.zeros(Phi.shape[1])
+    s, Vt = np.linalg.svd(Phi - mean, full_matrices=False)[1:]
+    k = draw(st.integers(1, max(1, int(np.sum(s > 1e-3 * s[0])))))
+    model = fit_kernel_pca(X, k, polynomial(degree, offset), center=center)
+    phi_hat = mean + (phi(T) - mean) @ Vt[:k].T @ Vt[:k]
+    return Explicit(model, Phi, phi_hat, phi, model.encode(T), T)
+
+
+def ring(n, rng, noise=0.0):
+    angle = 2 * np.pi * np.arange(n) / n
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    return X + noise * np.random.default_rng(rng).standard_normal(X.shape)
+
+
+def spanning(X, gamma, kernel):
+    """Return an uncentred model that spans all features of X, and the z of Σγᵢφ(xᵢ) in it."""
+    model = fit_kernel_pca(X, len(X), kernel, center=False)
+    return model, (np.asarray(gamma) @ kernel(model.X, model.X) @ model.alpha)[None]
+
+
+def line(z):
+    return np.array(z, float)[:, None]
+
+
+# --- the reconstruction and the objective --------------------------------------------------------
+
+
+@thorough
+@given(explicit_models())
+def test_weights_rebuild_the_feature(known):
+    """φ̂ = Σγᵢφ(xᵢ) projects the written-out feature, the mean included: eq-pre-gamma."""
+    gamma = known.model.weights(known.Z)
+    scale = np.abs(known.Phi).max() + np.abs(known.phi_hat).max()
+    np.testing.assert_allclose(gamma @ known.Phi, known.phi_hat, atol=1e-9 * scale)
+    if known.model.center:
+        np.testing.assert_allclose(gamma.sum(axis=1), 1)
+
+
+def test_without_the_mean_everything_is_off_by_the_mean():
+    """Leaving out 1/n moves every reconstruction by φ̄: eq-pre-mean-lost."""
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    model = fit_kernel_pca(X, 3, rbf(1.0))
+    K = model.kernel(X, X)
+    lost = model.weights(model.scores) - model.scores @ model.alpha.T
+    np.testing.assert_allclose(np.einsum("ij,jk,ik->i", lost, K, lost), K.mean())
+    np.testing.assert_allclose((model.scores @ model.alpha.T).sum(axis=1), 0, atol=1e-12)
+
+
+@thorough
+@given(explicit_models())
+def test_norms_and_distances_equal_those_of_written_out_features(known):
+    """The norm of φ̂ and all distances: eq-pre-norm, eq-pre-distance, eq-pre-pythagoras."""
+    scale = np.sum(known.Phi**2, axis=1).max() + np.sum(known.phi_hat**2, axis=1).max()
+    tight = {"rtol": 1e-8, "atol": 1e-9 * scale}
+    norm2 = np.sum(known.phi_hat**2, axis=1)
+    np.testing.assert_allclose(reconstruction_norm2(known.model, known.Z), norm2, **tight)
+    D2 = np.sum((known.Phi[None] - known.phi_hat[:, None]) ** 2, axis=2)
+    np.testing.assert_allclose(training_distances2(known.model, known.Z), D2, **tight)
+    gap2 = np.sum((known.phi(known.T) - known.phi_hat) ** 2, axis=1)
+    np.testing.assert_allclose(feature_distance(known.model, known.T, known.Z) ** 2, gap2, **tight)
+
+
+@each_true_kernel
+def test_distance_splits_by_pythagoras(kernel):
+    """‖φ(x) − φ̂‖² is the mismatch of the scores plus what is lost of x: eq-pre-pythagoras."""
+    rng = np.random.default_rng(1)
+    X, T = rng.uniform(0.2, 2, (20, 3)), rng.uniform(0.2, 2, (7, 3))
+    model = fit_kernel_pca(X, 3, kernel)
+    Z = rng.standard_normal((7, 3))
+    split = np.sum((model.encode(T) - Z) ** 2, axis=1) + model.reconstruction_error(T)
+    np.testing.assert_allclose(feature_distance(model, T, Z) ** 2, split, rtol=1e-7)
+
+
+@each_kernel
+def test_objective_is_the_expansion_of_the_square(kernel):
+    """κ(t, t) − 2Σγᵢκ(t, xᵢ) + γᵀKγ, by the Gram matrix: eq-pre-objective, eq-pre-distance."""
+    rng = np.random.default_rng(2)
+    X, T, Z = rng.uniform(0.2, 2, (15, 2)), rng.uniform(0.2, 2, (4, 2)), rng.standard_normal((4, 2))
+    model = fit_kernel_pca(X, 2, kernel, clip=True)
+    gamma, K = model.weights(Z), kernel(X, X)
+    by_hand = [kernel(t[None], t[None])[0, 0] - 2 * g @ kernel(X, t[None])[:, 0]
+               for t, g in zip(T, gamma, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(preimage_objective(model, T, Z), by_hand)
+    constant = np.sum((gamma @ K) * gamma, axis=1)
+    np.testing.assert_allclose(feature_distance(model, T, Z) ** 2, by_hand + constant, rtol=1e-8)
+
+
+@each_kernel
+def test_gradient_equals_finite_differences(kernel):
+    """The slope of the objective along each axis, by central differences: eq-pre-gradient."""
+    rng = np.random.default_rng(3)
+    X, T, Z = rng.uniform(0.2, 2, (15, 3)), rng.uniform(0.2, 2, (6, 3)), rng.standard_normal((6, 2))
+    model, h = fit_kernel_pca(X, 2, kernel, clip=True), 1e-5
+    for e, slope in zip(np.eye(3), objective_gradient(model, T, Z).T, strict=True):
+        ahead, behind = (preimage_objective(model, T + step * e, Z) for step in (h, -h))
+        np.testing.assert_allclose(slope, (ahead - behind) / (2 * h), atol=1e-7)
+
+
+# --- when an exact pre-image exists --------------------------------------------------------------
+
+
+def test_the_parabola_has_no_exact_preimage():
+    """φ(x) = (x², x): the point nearest to (5, 3) is the root of a cubic: eq-pre-cubic."""
+    model, Z = spanning(line([1, 2]), [1, 1], polynomial(2, 0.0) + linear())
+    roots = np.roots([4, 0, -18, -6])
+    distances = np.hypot(roots**2 - 5, roots - 3)
+    best = roots[np.argmin(distances)]
+    found = gradient_preimage(model, Z)
+    assert (round(found.X[0, 0], 5), round(found.distance[0], 4)) == (2.27163, 0.7458)
+    np.testing.assert_allclose(found.X[0, 0], best, atol=1e-6)
+    np.testing.assert_allclose(found.distance[0], distances.min(), rtol=1e-8)
+    assert found.converged.all()
+
+
+@sparing
+@given(seeds, st.sampled_from([1, 3, 5]), st.sampled_from([0.0, 1.0]))
+def test_odd_powers_are_read_off(seed, degree, offset):
+    """f⁻¹ of the inner products with the axes gives x if φ̂ = φ(x): eq-pre-exact."""
+    X = np.random.default_rng(seed).uniform(-1, 1, (12, 2))
+    monomials = polynomial_features(X, degree, offset)
+    rank = np.linalg.matrix_rank(monomials - monomials.mean(axis=0), tol=1e-5)
+    model = fit_kernel_pca(X, int(rank), polynomial(degree, offset))
+
+    def inverse(y):
+        return np.sign(y) * np.abs(y) ** (1 / degree) - offset
+
+    found = exact_preimage(model, model.scores, inverse)
+    np.testing.assert_allclose(found.X, X, atol=1e-3)
+    assert found.converged.all()
+
+
+def test_even_powers_can_not_be_inverted():
+    """(xᵀy)² can't tell x from −x, its root is refused, and too few components: eq-pre-exact."""
+    X = np.random.default_rng(4).standard_normal((9, 2))
+    model = fit_kernel_pca(X, 3, polynomial(2, 0.0))
+    np.testing.assert_allclose(model.encode(-X), model.scores, atol=1e-10)
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="odd power"):
+        exact_preimage(model, -5 * model.scores, np.sqrt)
+    few = fit_kernel_pca(X, 1, polynomial(3, 0.0))
+    assert not exact_preimage(few, few.scores, np.cbrt).converged.any()
+
+
+# --- every method recovers what is known ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_training_samples_come_back(method):
+    """With all components φ̂ = φ(xᵢ), and every method finds xᵢ: eq-pre-nearest."""
+    X = np.random.default_rng(5).standard_normal((20, 2))
+    model = fit_kernel_pca(X, 19, rbf(0.7))
+    options = {"ridge": {"ridge": 1e-9}}.get(method, {})
+    found = preimage(model, model.scores, method, **options)
+    np.testing.assert_allclose(found.X, X, atol=2e-3 if method == "ridge" else 1e-4)
+    assert found.converged.all()
+    np.testing.assert_array_less(found.distance, 5e-3 if method == "ridge" else 1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kernel", [rbf(0.6), laplacian(1.0)], ids=["rbf", "laplacian"])
+def test_points_of_the_manifold_stay(method, kernel):
+    """New points on a ring come back to where they were, up to the gaps between samples."""
+    X = ring(60, 0)
+    angle = 2 * np.pi * (np.arange(30) + 0.3) / 30
+    T = np.column_stack([np.cos(angle), np.sin(angle)])
+    model = fit_kernel_pca(X, 20, kernel)
+    found = preimage(model, model.encode(T), method)
+    worst = np.linalg.norm(found.X - T, axis=1).max()
+    assert worst < {"nearest": 0.06, "ridge": 0.02, "mds": 0.15}.get(method, 0.06)
+
+
+def test_linear_kernel_is_pca():
+    """φ(x) = x: minimisation, distances and regression all give PCA's decoder: eq-pre-objective."""
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((40, 5)) * [3, 2, 1, 0.5, 0.2] + 7
+    T = rng.standard_normal((6, 5)) + 7
+    model, pca = fit_kernel_pca(X, 2, linear()), fit_pca(X, 2)
+    Z, decoded = model.encode(T), pca.reconstruct(T)
+    np.testing.assert_allclose(gradient_preimage(model, Z).X, decoded, atol=1e-5)
+    np.testing.assert_allclose(mds_preimage(model, Z, neighbors=40).X, decoded, atol=1e-8)
+    regression = ridge_preimage(model, Z, kernel=linear(), ridge=1e-9)
+    np.testing.assert_allclose(regression.X, decoded, atol=1e-4)
+    np.testing.assert_allclose(
+        exact_preimage(model, Z, lambda y: y).X, decoded, atol=1e-9
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_row_does_not_depend_on_its_companions(method):
+    """All rows at once give what each row gives alone."""
+    X = ring(40, 1, 0.1)
+    model = fit_kernel_pca(X, 5, rbf(0.8))
+    Z = model.encode(ring(7, 2, 0.3))
+    options = {"kernel": rbf(1.0), "ridge": 1e-3} if method == "ridge" else {}
+    together = preimage(model, Z, method, **options)
+    for i in range(7):
+        alone = preimage(model, Z[i : i + 1], method, **options)
+        np.testing.assert_allclose(alone.X[0], together.X[i], atol=1e-9)
+        assert alone.n_iter[0] == together.n_iter[i]
+
+
+# --- nearest -------------------------------------------------------------------------------------
+
+
+@thorough
+@given(explicit_models())
+def test_nearest_is_the_nearest_of_all(known):
+    """The sample returned has the least distance in written-out features: eq-pre-nearest."""
+    found = nearest_preimage(known.model, known.Z)
+    D = np.linalg.norm(known.Phi[None] - known.phi_hat[:, None], axis=2)
+    scale = np.abs(known.Phi).max() + np.abs(known.phi_hat).max()
+    np.testing.assert_allclose(found.distance**2, D.min(axis=1) ** 2, atol=1e-8 * scale**2)
+    assert {tuple(x) for x in found.X} <= {tuple(x) for x in known.model.X}
+
+
+def test_nearest_of_texts():
+    """A callable on texts has pre-images too: texts of the training set."""
+    words = ["banana", "bandana", "cabana", "kernel", "colonel", "kennel"]
+
+    def shared_letters(A, B):
+        counts = [[[w.count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for w in S] for S in (A, B)]
+        return np.array(counts[0], float) @ np.array(counts[1], float).T
+
+    model = fit_kernel_pca(words, 4, shared_letters)
+    assert words == nearest_preimage(model, model.scores).X
+    with pytest.raises(ValueError, match="of a callable only values are known"):
+        gradient_preimage(model, model.scores)
+
+
+# --- the fixed point -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [rbf(0.8), laplacian(1.5)], ids=["rbf", "laplacian"])
+def test_fixed_point_is_stationary(kernel):
+    """At the limit Σγᵢg′(x − xᵢ) = 0, and a step stays: eq-pre-stationary, eq-pre-fixed-point."""
+    X = ring(50, 3, 0.15)
+    model = fit_kernel_pca(X, 6, kernel)
+    T = ring(20, 4, 0.4)
+    Z = model.encode(T)
+    found = fixed_point_preimage(model, Z, T, tol=1e-10 if kernel == rbf(0.8) else 1e-7)
+    off_samples = np.linalg.norm(found.X[:, None] - X, axis=2).min(axis=1) > 1e-4
+    assert np.all(found.converged | ~off_samples)  # at a tip of the Laplacian nothing is stationary
+    assert off_samples.sum() > (15 if kernel == rbf(0.8) else 5)
+    slope = objective_gradient(model, found.X, Z)[off_samples]
+    np.testing.assert_allclose(slope, 0, atol=1e-5)
+    numerator, total = fixed_point_step(model, found.X, model.weights(Z))
+    step = (numerator / total[:, None])[off_samples]
+    np.testing.assert_allclose(step, found.X[off_samples], atol=1e-6)
+
+
+@sparing
+@given(seeds)
+def test_step_is_the_gradient_over_the_denominator(seed):
+    """T(x) − x = −∇h/(2Σw), for the Gaussian kernel σ²∇h/h: eq-pre-ascent."""
+    rng = np.random.default_rng(seed)
+    X, T, Z = rng.standard_normal((9, 2)), rng.standard_normal((4, 2)), rng.standard_normal((4, 3))
+    model = fit_kernel_pca(X, 3, rbf(1.7))
+    gamma = model.weights(Z)
+    numerator, total = fixed_point_step(model, T, gamma)
+    slope = -objective_gradient(model, T, Z) / 2  # ∇h
+    h = np.sum(gamma * model.kernel(T, X), axis=1)
+    np.testing.assert_allclose(numerator - total[:, None] * T, -slope / 2, atol=1e-10)
+    np.testing.assert_allclose(total, -h / (2 * 1.7**2), atol=1e-12)
+
+
+def test_plain_step_flies_away_where_the_denominator_is_negative():
+    """x = (0, 1), γ = (1, −0.95): from 0.6 the plain step lands at 21.03; the guarded one rises."""
+    model, Z = spanning(line([0, 1]), [1, -0.95], rbf(1.0))
+    gamma = model.weights(Z)
+    numerator, total = fixed_point_step(model, line([0.6]), gamma)
+    h = gamma @ model.kernel(model.X, line([0.6]))
+    assert round(float(h[0, 0]), 3) == -0.042
+    assert float(numerator[0, 0] / total[0]) == pytest.approx(21.03, abs=0.01)
+    guarded = fixed_point_preimage(model, Z, line([0.6]), restarts=0)
+    assert guarded.converged[0]
+    assert guarded.distance[0] < 0.6 * feature_distance(model, line([0.6]), Z)[0]
+
+
+@sparing
+@given(seeds, st.sampled_from([0.3, 1.0, 3.0]), st.integers(1, 8), st.booleans())
+def test_guarded_iteration_only_improves(seed, sigma, k, wild):
+    """The end is no worse than the start, nor than the nearest sample: eq-pre-guarded."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 2))
+    model = fit_kernel_pca(X, k, rbf(sigma) if seed % 2 else laplacian(sigma))
+    Z = rng.standard_normal((6, len(model.lam))) * (2 if wild else np.sqrt(model.variances))
+    T = 3 * rng.standard_normal((6, 2))
+    alone = fixed_point_preimage(model, Z, T, restarts=0)
+    assert np.all(alone.distance <= feature_distance(model, T, Z) + 1e-9)
+    full = fixed_point_preimage(model, Z)
+    assert np.all(full.distance <= nearest_preimage(model, Z).distance + 1e-7)
+    assert np.isfinite(full.X).all()
+    np.testing.assert_allclose(full.distance, feature_distance(model, full.X, Z), atol=1e-6)
+
+
+@sparing
+@given(seeds)
+def test_mean_shift_is_monotone_with_positive_weights(seed):
+    """With γ ≥ 0 the plain step raises h and stays in the samples' hull: eq-pre-fixed-point."""
+    rng = np.random.default_rng(seed)
+    X, x = rng.standard_normal((8, 1)), 2 * rng.standard_normal((1, 1))
+    gamma = rng.random((1, 8))
+    model = fit_kernel_pca(X, 2, rbf(0.8))
+    h = [-np.inf]
+    for _ in range(20):
+        h.append(float(gamma[0] @ model.kernel(X, x)[:, 0]))
+        numerator, total = fixed_point_step(model, x, gamma)
+        x = numerator / total[:, None]
+        assert X.min() - 1e-12 <= x[0, 0] <= X.max() + 1e-12
+    assert np.all(np.diff(h[1:]) >= -1e-12)
+
+
+def test_maximising_the_square_is_another_problem():
+    """x = (0, 6), γ = (1, −2): the argmax of h is 0, that of h² is 6, and it is farther."""
+    model, Z = spanning(line([0, 6]), [1, -2], rbf(1.0))
+    grid = line(np.linspace(-3, 9, 1201))
+    h = model.kernel(grid, model.X) @ [1, -2]
+    assert abs(grid[np.argmax(h), 0]) < 0.01
+    assert abs(grid[np.argmax(h**2), 0] - 6) < 0.01
+    np.testing.assert_allclose(feature_distance(model, line([0]), Z) ** 2, 4, atol=1e-6)
+    np.testing.assert_allclose(feature_distance(model, line([6]), Z) ** 2, 10, atol=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [0.4, 0.8, 2.0])
+def test_fixed_point_and_descent_meet(sigma):
+    """From the same start both reach the same objective, and so does SciPy: eq-pre-objective."""
+    X = ring(60, 5, 0.1)
+    model = fit_kernel_pca(X, 6, rbf(sigma))
+    T = ring(15, 6, 0.25)
+    Z = model.encode(T)
+    one = fixed_point_preimage(model, Z, T, restarts=0, tol=1e-10)
+    two = gradient_preimage(model, Z, T, starts=0, tol=1e-10)
+    np.testing.assert_allclose(one.distance, two.distance, atol=1e-7)
+    assert one.converged.all()
+    assert two.converged.all()
+    for t, z, distance in zip(T, Z, two.distance, strict=True):
+        end = minimize(lambda x, z=z: preimage_objective(model, x[None], z[None])[0], t)
+        np.testing.assert_allclose(
+            feature_distance(model, end.x[None], z[None])[0], distance, atol=1e-5
+        )
+
+
+@each_true_kernel
+def test_descent_improves_on_the_nearest_sample(kernel):
+    """Started there, L-BFGS ends no worse, and at a flat place: eq-pre-gradient, eq-pre-nearest."""
+    rng = np.random.default_rng(7)
+    X, T = rng.uniform(0.2, 2, (25, 3)), rng.uniform(0.2, 2, (8, 3))
+    model = fit_kernel_pca(X, 3 if kernel in (linear(), cosine()) else 4, kernel)
+    Z = model.encode(T)
+    found, near = gradient_preimage(model, Z, starts=1), nearest_preimage(model, Z)
+    assert np.all(found.distance <= near.distance + 1e-7)
+    if kernel is not KERNELS["laplacian"]:  # whose tips have no gradient
+        assert found.converged.all()
+        np.testing.assert_allclose(objective_gradient(model, found.X, Z), 0, atol=1e-4)
+
+
+def test_the_best_of_several_starts_is_kept():
+    """Three starts end no worse than each of them alone, and better than the worst."""
+    X = ring(40, 33, 0.2)
+    model = fit_kernel_pca(X, 25, rbf(0.15))
+    Z = model.encode(ring(20, 34, 0.3))
+    T = np.random.default_rng(35).uniform(-1, 1, (20, 2))
+    single = [gradient_preimage(model, Z, T, starts=0), gradient_preimage(model, Z, starts=1)]
+    both = gradient_preimage(model, Z, T, starts=1)
+    least = np.minimum(*(end.distance for end in single))
+    most = np.maximum(*(end.distance for end in single))
+    np.testing.assert_allclose(both.distance, least, atol=1e-9)
+    assert np.sum(most > least + 1e-3) >= 5
+    np.testing.assert_array_equal(both.n_iter, single[0].n_iter + single[1].n_iter)
+
+
+def test_minimize_rows_against_scipy():
+    """Rosenbrock valleys of several widths, one a row, as deep as SciPy gets them."""
+    widths = np.array([1.0, 10.0, 100.0])
+
+    def value_and_slope(T, rows):
+        x, y, w = *T.T, widths[rows]
+        slope = [2 * (x - 1) - 4 * w * x * (y - x**2), 2 * w * (y - x**2)]
+        return (x - 1) ** 2 + w * (y - x**2) ** 2, np.transpose(slope)
+
+    starts = np.array([[-1.2, 1.0], [3.0, -2.0], [-1.2, 1.0]])
+    T, converged, n_iter = minimize_rows(value_and_slope, starts, 1.0, np.full(3, 1e-8), 500)
+    np.testing.assert_allclose(T, 1, atol=1e-6)
+    assert converged.all()
+    assert np.all(n_iter < 50)
+    stuck = minimize_rows(value_and_slope, starts, 1.0, np.full(3, 1e-8), 2)
+    assert not stuck[1].any()
+
+
+# --- distances and places ------------------------------------------------------------------------
+
+
+@thorough
+@given(seeds, st.integers(1, 4), st.integers(0, 4))
+def test_place_from_distances(seed, d, more):
+    """A point of the neighbours' hull is found from its distances to them: eq-pre-locate."""
+    rng = np.random.default_rng(seed)
+    P = rng.standard_normal((3, d + 1 + more, d))
+    x = rng.standard_normal((3, d))
+    D2 = np.sum((P - x[:, None]) ** 2, axis=2)
+    scale = np.linalg.cond(P[0] - P[0].mean(axis=0)) + np.linalg.cond(P[1] - P[1].mean(axis=0))
+    scale += np.linalg.cond(P[2] - P[2].mean(axis=0))
+    np.testing.assert_allclose(locate_by_distances(P, D2), x, atol=1e-12 * scale**2 + 1e-10)
+
+
+def test_place_in_the_hull_of_few_neighbours():
+    """With fewer neighbours than dimensions the foot in their hull is found: eq-pre-locate."""
+    P = np.array([[[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]])
+    x = np.array([0.5, 0.7, 3.0])
+    D2 = np.sum((P - x) ** 2, axis=2)
+    np.testing.assert_allclose(locate_by_distances(P, D2), [[0.5, 0.7, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(locate_by_distances(P * 0 + 1, D2), 1)  # equal neighbours: no NaN
+
+
+@pytest.mark.parametrize("sigma", [0.5, 2.0])
+def test_distances_are_translated(sigma):
+    """−2σ² log(1 − D²/2), and (σ log(1 − D²/2))² for the Laplacian: eq-pre-distances."""
+    X = np.random.default_rng(8).standard_normal((15, 2))
+    for kernel in (rbf(sigma), laplacian(sigma)):
+        model = fit_kernel_pca(X, 14, kernel)
+        D2 = training_distances2(model, model.scores)
+        log = np.log(1 - D2 / 2)
+        inputs2 = np.sum((X[:, None] - X) ** 2, axis=2)
+        by_log = -2 * sigma**2 * log if isinstance(kernel, type(rbf(1.0))) else (sigma * log) ** 2
+        near = inputs2 < 5  # beyond, 1 − D²/2 has lost its digits
+        np.testing.assert_allclose(by_log[near], inputs2[near], atol=1e-5)
+        found = mds_preimage(model, model.scores, neighbors=5)
+        np.testing.assert_allclose(found.X, X, atol=1e-4)
+        assert found.converged.all()
+
+
+# --- regression ----------------------------------------------------------------------------------
+
+
+def test_regression_solves_its_normal_equations():
+    """Beside scikit-learn's KernelRidge on centred inputs: eq-pre-ridge."""
+    X = ring(40, 9, 0.1) + 5
+    model = fit_kernel_pca(X, 4, rbf(1.0))
+    ours = fit_score_regression(model, rbf(0.6), 0.03)
+    theirs = KernelRidge(alpha=0.03, kernel="rbf", gamma=1 / (2 * 0.6**2))
+    theirs.fit(model.scores, X - X.mean(axis=0))
+    Z = model.encode(ring(9, 10, 0.2) + 5)
+    np.testing.assert_allclose(ours.predict(Z), theirs.predict(Z) + X.mean(axis=0), atol=1e-9)
+    far = ours.predict(np.full((1, 4), 1e3))
+    np.testing.assert_allclose(far[0], X.mean(axis=0))  # not zero: the mean is kept
+
+
+def test_leaving_one_out_in_one_go():
+    """The errors by the formula equal those of n regressions with one sample less: eq-pre-loo."""
+    X = ring(15, 11, 0.2)
+    model = fit_kernel_pca(X, 3, rbf(1.0))
+    kernels, ridges = [rbf(0.5), rbf(1.5)], [1e-3, 1e-1]
+    fitted = fit_score_regression(model, kernels, ridges)
+    mean = X.mean(axis=0)
+    for i, kernel in enumerate(kernels):
+        for j, ridge in enumerate(ridges):
+            errors = []
+            for out in range(15):
+                rest = np.arange(15) != out
+                L = kernel(model.scores[rest], model.scores[rest]) + ridge * np.eye(14)
+                b = np.linalg.solve(L, X[rest] - mean)
+                guess = kernel(model.scores[[out]], model.scores[rest]) @ b
+                errors.append(np.mean((X[out] - mean - guess) ** 2))
+            np.testing.assert_allclose(fitted.errors[i, j], np.mean(errors), rtol=1e-8)
+    i, j = np.unravel_index(np.argmin(fitted.errors), (2, 2))
+    assert (fitted.kernel, fitted.ridge) == (kernels[i], ridges[j])
+
+
+def test_regression_learns_from_dirty_copies():
+    """Dirty copies: ridge regression on their scores, and a better denoiser: eq-pre-ridge."""
+    X = ring(80, 30, 0.02)
+    model = fit_kernel_pca(X, 6, rbf(0.8))
+    dirty, T = ring(80, 31, 0.2), ring(80, 32, 0.2)
+    kernel = rbf(0.5)
+    learned = fit_score_regression(model, kernel, 0.1, noisy=dirty)
+    S = model.encode(dirty)
+    B = np.linalg.solve(kernel(S, S) + 0.1 * np.eye(80), X - X.mean(axis=0))
+    np.testing.assert_allclose(learned.coefficients, B, atol=1e-9)
+    errors = [
+        np.mean((fit_score_regression(model, noisy=copies).predict(model.encode(T)) - X) ** 2)
+        for copies in (None, dirty)
+    ]
+    assert errors[1] < 0.8 * errors[0]
+
+
+def test_what_scikit_learn_does():
+    """Its inverse_transform is ridge regression without the mean, with the same kernel."""
+    X = ring(40, 12, 0.1) + 5
+    theirs = TheirKernelPCA(4, kernel="rbf", gamma=0.5, fit_inverse_transform=True).fit(X)
+    model = fit_kernel_pca(X, 4, rbf(1.0))
+    L = model.kernel(model.scores, model.scores)
+    T = ring(6, 13, 0.1) + 5
+    by_hand = model.kernel(model.encode(T), model.scores) @ np.linalg.solve(L + np.eye(40), X)
+    np.testing.assert_allclose(theirs.inverse_transform(theirs.transform(T)), by_hand, atol=1e-8)
+
+
+# --- reports, never NaN --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("factor", [0.0, 1e3, 1e8])
+def test_degenerate_scores_get_a_report(method, factor):
+    """The mean feature and scores far outside give finite points and an honest distance."""
+    X = ring(30, 14, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.7))
+    Z = factor * np.array([[1.0, -2.0, 0.5, 3.0], [-1.0, 1.0, 1.0, -1.0]])
+    found = preimage(model, Z, method)
+    assert np.isfinite(found.X).all()
+    assert not np.any(np.all(found.X == 0, axis=1))
+    atol = 1e-6 * max(factor, 1)
+    np.testing.assert_allclose(found.distance, feature_distance(model, found.X, Z), atol=atol)
+    if factor and method == "mds":
+        assert not found.converged.any()  # no input distance is that large
+
+
+def test_far_starts():
+    """Where all weights underflow there is no step: reported, or mended by a restart."""
+    X = ring(30, 15, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.5))
+    Z, far = model.scores[:3], np.full((3, 2), 1e3)
+    stuck = fixed_point_preimage(model, Z, far, restarts=0)
+    assert not stuck.converged.any()
+    np.testing.assert_array_equal(stuck.X, far)
+    mended = fixed_point_preimage(model, Z, far)
+    assert mended.converged.all()
+    np.testing.assert_allclose(mended.X, fixed_point_preimage(model, Z).X, atol=1e-4)
+
+
+@pytest.mark.parametrize("away", [5.0, 8.0, 1e3])
+def test_a_plain_is_no_valley(away):
+    """Far from the data the slope vanishes: descent must not call that converged."""
+    X = ring(30, 15, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.5))
+    Z, far = model.scores[:3], np.full((3, 2), away)
+    stuck = gradient_preimage(model, Z, far, starts=0)
+    assert not stuck.converged.any()
+    mended = gradient_preimage(model, Z, far, starts=1)
+    assert mended.converged.all()
+
+
+def test_steps_that_run_out_are_reported():
+    X = ring(30, 16, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.5))
+    T = ring(5, 17, 0.4)
+    for method in ("fixed-point", "gradient"):
+        short = denoise(model, T, method, max_iter=1, tol=1e-12)
+        long = denoise(model, T, method)
+        assert not short.converged.any()
+        assert long.converged.all()
+        assert np.all(long.n_iter >= short.n_iter)
+
+
+def test_report_in_words():
+    model = fit_kernel_pca(ring(30, 18), 4, rbf(0.5))
+    said = repr(denoise(model, ring(5, 19, 0.1)))
+    assert "Preimage of 5 points: 5 converged" in said
+
+
+# --- denoising -----------------------------------------------------------------------------------
+
+
+def test_noisy_ring_is_pulled_back():
+    """Points off a ring land near it, nearer than the noise, with the mean term; without, not."""
+    X, T = ring(150, 20, 0.08), ring(60, 21, 0.25)
+    model = fit_kernel_pca(X, 6, rbf(0.7))
+    off = np.abs(np.linalg.norm(T, axis=1) - 1).mean()
+    found = denoise(model, T)
+    assert np.abs(np.linalg.norm(found.X, axis=1) - 1).mean() < 0.4 * off
+
+
+def test_digits_kernel_beats_linear():
+    """On 8×8 digits with noise, at the settings of the source's figure, kernel PCA wins."""
+    X = load_digits().data / 16
+    X = X[np.random.default_rng(0).permutation(len(X))]
+    train, clean = X[:1200], X[1200:1300]
+    noisy = clean + 0.35 * np.random.default_rng(1).standard_normal(clean.shape)
+    errors = [np.mean((fit_pca(train, k).reconstruct(noisy) - clean) ** 2) for k in (4, 8, 16, 32)]
+    model = fit_kernel_pca(train, 64, rbf(2.0))
+    found = denoise(model, noisy)
+    assert found.converged.all()
+    assert np.mean((found.X - clean) ** 2) < 0.8 * min(errors)
+
+
+def clusters_ratio(seed, sigma, ks):
+    """Mika et al. 1999: eleven Gaussians in R¹⁰, the error of linear over that of kernel PCA."""
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(-1, 1, (11, 10))
+    train = np.repeat(centres, 100, axis=0)
+    truth = np.repeat(centres, 33, axis=0)
+    train = train + sigma * rng.standard_normal(train.shape)
+    test = truth + sigma * rng.standard_normal(truth.shape)
+    full, lin = fit_kernel_pca(train, max(ks), rbf(np.sqrt(10) * sigma)), fit_pca(train, max(ks))
+    ratios = []
+    for k in ks:
+        model = dataclasses.replace(full, alpha=full.alpha[:, :k], lam=full.lam[:k])
+        ours = np.mean((denoise(model, test, tol=1e-4).X - truth) ** 2)
+        theirs = lin.mean + (test - lin.mean) @ lin.V[:, :k] @ lin.V[:, :k].T
+        ratios.append(np.mean((theirs - truth) ** 2) / ours)
+    return ratios
+
+
+def test_published_row_of_the_clusters_experiment():
+    """σ = 0.8, 4, 6 and 9 components: published 1.70, 1.96, 2.39 within sampling error."""
+    draws = np.array([clusters_ratio(seed, 0.8, (4, 6, 9)) for seed in range(4)])
+    spread = np.maximum(draws.std(axis=0, ddof=1), 0.04)
+    assert np.all(np.abs(draws.mean(axis=0) - [1.70, 1.96, 2.39]) < 3 * spread)
+
+
+def test_larger_digits_are_what_they_were():
+    """The 28×28 digits by their own summary: 500 of each, from 0 to 1, a mean of 0.1313."""
+    X, y = mnist_digits()
+    assert X.shape == (5000, 784)
+    assert np.array_equal(np.bincount(y), [500] * 10)
+    assert (X.min(), X.max(), round(float(X.mean()), 4)) == (0, 1, 0.1313)
+
+
+# --- the interface -------------------------------------------------------------------------------
+
+
+def test_one_interface():
+    """preimage(method) is the function of the method, and denoise encodes first."""
+    X = ring(30, 22, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.7))
+    T = ring(6, 23, 0.2)
+    Z = model.encode(T)
+    functions = [nearest_preimage, fixed_point_preimage, gradient_preimage, mds_preimage]
+    for name, function in zip(METHODS, [*functions, ridge_preimage], strict=True):
+        np.testing.assert_array_equal(preimage(model, Z, name).X, function(model, Z).X)
+    np.testing.assert_array_equal(denoise(model, T).X, fixed_point_preimage(model, Z, T).X)
+    regression = fit_score_regression(model)
+    np.testing.assert_array_equal(
+        denoise(model, T, "ridge", regression=regression).X, regression.predict(Z)
+    )
+    np.testing.assert_array_equal(denoise(model, T, "nearest").X, nearest_preimage(model, Z).X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_blocks_change_nothing(method, monkeypatch):
+    """Cut into blocks of a few rows, with or without a bar, the result is the same."""
+    X = ring(30, 24, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.7))
+    Z = model.encode(ring(11, 25, 0.2))
+    whole = preimage(model, Z, method)
+    monkeypatch.setattr("kpca_edu.kernels.BLOCK_ENTRIES", 90)
+    parts = preimage(model, Z, method, progress=True)
+    for name in ("X", "distance", "converged", "n_iter"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-10)
+
+
+def test_missing_tqdm_is_said(monkeypatch):
+    real = builtins.__import__
+
+    def without_tqdm(name, *rest, **options):
+        if name.startswith("tqdm"):
+            raise ImportError(name)
+        return real(name, *rest, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without_tqdm)
+    model = fit_kernel_pca(ring(10, 26), 2, rbf(0.7))
+    with pytest.raises(ImportError, match="needs tqdm"):
+        preimage(model, model.scores, progress=True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_single_precision_and_inputs_unchanged(method):
+    """float32 stays float32 and agrees with doubles; nothing handed in is changed."""
+    X, T = ring(30, 27, 0.1), ring(6, 28, 0.2)
+    double = denoise(fit_kernel_pca(X, 4, rbf(0.7)), T, method)
+    X32, T32 = X.astype(np.float32), T.astype(np.float32)
+    X32.flags.writeable = T32.flags.writeable = False
+    model = fit_kernel_pca(X32, 4, rbf(0.7))
+    Z = model.encode(T32)
+    Z.flags.writeable = False
+    single = denoise(model, T32, method)
+    assert single.X.dtype == np.float32
+    assert single.converged.all()
+    np.testing.assert_allclose(single.X, double.X, atol=0.02 if method == "ridge" else 2e-3)
+    assert isinstance(preimage(model, Z, method), Preimage)
+
+
+MODEL = fit_kernel_pca(ring(12, 29, 0.1), 3, rbf(0.7))
+GRAM = fit_kernel_pca_gram(rbf(0.7)(ring(12, 29, 0.1)), 3)
+POLY = fit_kernel_pca(ring(12, 29, 0.1), 3, polynomial(2, 1.0))
+Z3 = MODEL.scores[:2]
+T2 = np.ones((2, 2))
+BAD = {
+    "method": (lambda: preimage(MODEL, Z3, "newton"), 'choose one of "nearest"'),
+    "columns of Z": (lambda: preimage(MODEL, Z3[:, :2]), "2 columns and the model 3 components"),
+    "NaN": (lambda: preimage(MODEL, Z3 * np.nan), "NaN"),
+    "1-D": (lambda: preimage(MODEL, Z3[0]), "1-D"),
+    "X0 rows": (lambda: preimage(MODEL, Z3, X0=T2[:1]), "a start for each row"),
+    "X0 columns": (lambda: preimage(MODEL, Z3, X0=np.ones((2, 3))), "same features"),
+    "Gram": (lambda: preimage(GRAM, Z3, "nearest"), "fitted on a Gram matrix"),
+    "Gram denoise": (lambda: denoise(GRAM, T2), "fitted on a Gram matrix"),
+    "Gram ridge": (lambda: preimage(GRAM, Z3, "ridge"), "fitted on a Gram matrix"),
+    "fixed point": (lambda: preimage(POLY, Z3), "needs a radial kernel"),
+    "step": (lambda: fixed_point_step(POLY, T2, np.ones((2, 12))), "needs a radial kernel"),
+    "mds": (lambda: preimage(POLY, Z3, "mds"), "kernel of the distance"),
+    "neighbours": (lambda: preimage(MODEL, Z3, "mds", neighbors=1), "neighbors=1"),
+    "restarts": (lambda: preimage(MODEL, Z3, restarts=-1), "restarts=-1"),
+    "nowhere": (lambda: preimage(MODEL, Z3, "gradient", starts=0), "nowhere to start"),
+    "tol": (lambda: preimage(MODEL, Z3, tol=-1), "tol=-1"),
+    "max_iter": (lambda: preimage(MODEL, Z3, "gradient", max_iter=1.5), "max_iter=1.5"),
+    "ridge": (lambda: preimage(MODEL, Z3, "ridge", ridge=0.0), "positive numbers"),
+    "tiny ridge": (lambda: preimage(MODEL, Z3, "ridge", kernel=rbf(1e4), ridge=1e-300), "rounding"),
+    "noisy": (lambda: preimage(MODEL, Z3, "ridge", noisy=T2), "a dirty copy of each"),
+    "points and scores": (lambda: feature_distance(MODEL, T2[:1], Z3), "1 points and 2 rows"),
+    "points": (lambda: feature_distance(MODEL, np.ones((2, 3)), Z3), "3 columns"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
+def test_bad_input_gets_a_sentence(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
