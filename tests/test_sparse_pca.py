@@ -1,0 +1,736 @@
+"""The theorems of chapter 8 on random data, with brute force, solvers and published tables."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matrices import assert_orthonormal, orthonormal, seeds, sparing, thorough
+from scipy.optimize import minimize
+from sklearn.datasets import load_digits, load_wine
+from sklearn.linear_model import ElasticNet, lars_path
+
+from kpca_edu import (
+    adjusted_variances,
+    best_subset,
+    coordinate_descent,
+    deflate_covariance,
+    effective_nonzeros,
+    elastic_net_path,
+    fit_pca,
+    fit_sparse_pca,
+    generalized_power,
+    procrustes,
+    ridge_direction,
+    simple_threshold,
+    soft_threshold,
+    sparse_direction,
+    sparse_pca_objective,
+    truncated_power,
+)
+from kpca_edu.datasets import pitprops
+
+PITPROPS, NAMES = pitprops()
+PENALTIES = [0.06, 0.16, 0.1, 0.5, 0.5, 0.5]
+COUNTS = [7, 4, 4, 1, 1, 1]
+SHARES = [28.0, 14.0, 13.3, 7.4, 6.8, 6.2]  # Zou, Hastie and Tibshirani 2006, table 3
+PUBLISHED = {
+    0: dict(topdiam=-0.477, length=-0.476, ovensg=0.177, ringbut=-0.250)
+    | dict(bowmax=-0.344, bowdist=-0.416, whorls=-0.400),
+}
+WINE = load_wine().data / load_wine().data.std(axis=0)
+
+
+@st.composite
+def covariances(draw, max_d=8):
+    """Draw a covariance matrix of correlated features, and the data that it belongs to."""
+    d = draw(st.integers(2, max_d))
+    rng = np.random.default_rng(draw(seeds))
+    X = rng.standard_normal((4 * d, d)) @ rng.standard_normal((d, d))
+    X -= X.mean(axis=0)
+    return X, X.T @ X / len(X)
+
+
+def leading(C, k=1):
+    return np.linalg.eigh(C)[1][:, ::-1][:, :k]
+
+
+def kkt_gap(C, a, b, l1, ridge):
+    """Return the largest violation of the conditions of the elastic net."""
+    slope = 2 * (C @ a - C @ b - ridge * b)
+    on = b != 0
+    gaps = np.abs(slope[on] - l1 * np.sign(b[on]))
+    return max(gaps.max(initial=0), (np.abs(slope[~on]) - l1).max(initial=0))
+
+
+def unit_model(C, model):
+    """Return the criterion's C in units of the mean variance, and B with its own lengths."""
+    return C / (np.trace(C) / len(C)), model.B * model.lengths
+
+
+# --- one direction: ridge, elastic net, path -----------------------------------------------------
+
+
+@thorough
+@given(covariances(), st.sampled_from([0.0, 0.1, 3.0]))
+def test_ridge_is_parallel(case, ridge):
+    """The ridge of a score on X is λ/(λ + ridge) v: eq-spca-ridge eq-spca-regression."""
+    X, C = case
+    lam, V = np.linalg.eigh(C)
+    for j in (-1, 0):
+        got = ridge_direction(C, V[:, j], ridge)
+        np.testing.assert_allclose(got, lam[j] / (lam[j] + ridge) * V[:, j], atol=1e-8)
+    stacked = np.vstack([X / np.sqrt(len(X)), np.sqrt(ridge) * np.eye(len(C))])
+    target = np.concatenate([X @ V[:, 0] / np.sqrt(len(X)), np.zeros(len(C))])
+    by_lstsq = np.linalg.lstsq(stacked, target, rcond=None)[0]
+    np.testing.assert_allclose(ridge_direction(C, V[:, 0], ridge), by_lstsq, atol=1e-7)
+
+
+@thorough
+@given(covariances(), seeds, st.floats(0.01, 0.99), st.sampled_from([0.0, 0.3]))
+def test_elastic_net_conditions(case, seed, share, ridge):
+    """The subgradient conditions hold to rounding: eq-spca-kkt eq-spca-enet."""
+    _, C = case
+    a = np.random.default_rng(seed).standard_normal(len(C))
+    l1 = share * 2 * np.abs(C @ a).max()
+    b = sparse_direction(C, a, l1, ridge)
+    assert b.any()
+    assert kkt_gap(C, a, b, l1, ridge) <= 1e-9 * np.abs(C @ a).max()
+
+
+@thorough
+@given(covariances())
+def test_the_largest_useful_penalty(case):
+    """The direction is zero exactly from 2 max|Ca| on: eq-spca-kkt."""
+    _, C = case
+    a = leading(C)[:, 0]
+    largest = 2 * np.abs(C @ a).max()
+    assert not sparse_direction(C, a, largest * 1.0001).any()
+    assert sparse_direction(C, a, largest * 0.9999).any()
+
+
+@sparing
+@given(covariances(), seeds, st.floats(0.05, 0.9))
+def test_three_solvers_agree(case, seed, share):
+    """Active sets, coordinate descent and scikit-learn find one minimum: eq-spca-cd
+    eq-spca-enet."""
+    X, C = case
+    ridge, a = 0.2, np.random.default_rng(seed).standard_normal(len(C))
+    l1 = share * 2 * np.abs(C @ a).max()
+    b = sparse_direction(C, a, l1, ridge)
+    np.testing.assert_allclose(coordinate_descent(C, a, l1, ridge), b, atol=1e-6)
+    alpha = l1 / 2 + ridge  # theirs is ½‖y − Xb‖²/n + α ρ‖b‖₁ + ½α(1 − ρ)‖b‖²
+    peer = ElasticNet(alpha=alpha, l1_ratio=l1 / 2 / alpha, fit_intercept=False)
+    peer.set_params(tol=1e-12, max_iter=100_000).fit(X, X @ a)
+    np.testing.assert_allclose(peer.coef_, b, atol=1e-5)
+
+
+@sparing
+@given(covariances(), seeds)
+def test_the_path_is_the_elastic_net_at_every_penalty(case, seed):
+    """Between knots loadings are linear, and everywhere optimal: eq-spca-path eq-spca-kkt."""
+    _, C = case
+    a = np.random.default_rng(seed).standard_normal(len(C))
+    for ridge in (0.0, 0.5):
+        knots, loadings = elastic_net_path(C, a, ridge)
+        assert np.all(np.diff(knots) <= 0)
+        assert knots[-1] == 0
+        for share in (0.25, 0.8):
+            between = (1 - share) * loadings[:-1] + share * loadings[1:]
+            for l1, b in zip((1 - share) * knots[:-1] + share * knots[1:], between, strict=True):
+                b = np.where(np.abs(b) < 1e-12, 0, b)
+                assert kkt_gap(C, a, b, l1, ridge) <= 1e-8 * np.abs(C @ a).max()
+
+
+def test_the_path_equals_least_angle_regression():
+    """scikit-learn's LARS with the lasso change has the same knots: eq-spca-path."""
+    X = WINE - WINE.mean(axis=0)
+    C, v = X.T @ X / len(X), leading(X.T @ X)[:, 0]
+    alphas, _, coefs = lars_path(X, X @ v, method="lasso")
+    knots, loadings = elastic_net_path(C, v)
+    np.testing.assert_allclose(knots, 2 * alphas, atol=1e-9)
+    np.testing.assert_allclose(loadings, coefs.T, atol=1e-7)
+
+
+def test_the_support_can_shrink_as_the_penalty_falls():
+    """Counts are not monotone in l1, but ‖b‖₁ is: eq-spca-path."""
+    rng = np.random.default_rng(1551)
+    X = rng.standard_normal((30, 6)) @ rng.standard_normal((6, 6))
+    C = X.T @ X / 30
+    v = leading(C)[:, 0]
+    knots, loadings = elastic_net_path(C, v)
+    middle = (knots[1:] + knots[:-1]) / 2
+    counts = [np.count_nonzero(sparse_direction(C, v, l1)) for l1 in middle]
+    assert counts == [1, 2, 3, 2, 3, 4, 5, 6]
+    assert np.all(np.diff(np.abs(loadings).sum(axis=1)) >= -1e-12)
+
+
+def test_soft_threshold_is_the_minimiser():
+    """b² − 2bc + 2t|b| is least at the soft threshold: eq-spca-soft."""
+    grid = np.linspace(-4, 4, 80_001)
+    for c, t in ((3.0, 1.0), (-0.4, 1.0), (-2.5, 0.5), (1.0, 0.0)):
+        best = grid[np.argmin(grid**2 - 2 * grid * c + 2 * t * np.abs(grid))]
+        assert soft_threshold(c, t) == pytest.approx(best, abs=2e-4)
+
+
+# --- the joint criterion -------------------------------------------------------------------------
+
+
+@thorough
+@given(covariances(), seeds)
+def test_gram_form_is_the_data_form(case, seed):
+    """‖X − XBAᵀ‖²/n with penalties needs C only: eq-spca-criterion eq-spca-gram."""
+    X, C = case
+    rng = np.random.default_rng(seed)
+    A, B, l1 = orthonormal(len(C), 2, rng), rng.standard_normal((len(C), 2)), np.array([0.3, 0.7])
+    data = np.sum((X - X @ B @ A.T) ** 2) / len(X) + 0.2 * np.sum(B**2)
+    data += np.sum(l1 * np.abs(B).sum(axis=0))
+    assert sparse_pca_objective(C, A, B, l1, 0.2) == pytest.approx(data, rel=1e-9)
+
+
+@thorough
+@given(st.integers(2, 7), seeds)
+def test_procrustes(d, seed):
+    """No orthonormal A has a larger trace with M: eq-spca-procrustes."""
+    rng = np.random.default_rng(seed)
+    M = rng.standard_normal((d, 2))
+    A = procrustes(M)
+    assert_orthonormal(A, 20)
+    assert np.trace(A.T @ M) == pytest.approx(np.linalg.svd(M)[1].sum())
+    for trial in range(20):
+        other = orthonormal(d, 2, np.random.default_rng([seed, trial]))
+        assert np.trace(other.T @ M) <= np.trace(A.T @ M) + 1e-12
+
+
+@sparing
+@given(covariances(), st.data())
+def test_no_penalty_gives_pca(case, draw):
+    """Zero penalty, or full counts, are PCA to 1e-10: eq-spca-ridge eq-spca-criterion."""
+    X, C = case
+    k = draw.draw(st.integers(1, len(C)))
+    pca = fit_pca(X, k, solver="svd")
+    for model in (
+        fit_sparse_pca(X, k, l1=0),
+        fit_sparse_pca(X, k, nonzeros=len(C)),
+        fit_sparse_pca(C, k, l1=0, gram=True),
+        fit_sparse_pca(C, k, nonzeros=len(C), gram=True, ridge=np.inf),
+    ):
+        gaps = np.min(np.abs(np.diff(np.append(pca.variances, 0)))) / pca.variances[0]
+        np.testing.assert_allclose(model.B, pca.V, atol=1e-10 / min(1, gaps))
+        np.testing.assert_allclose(model.variances, pca.variances, rtol=1e-9)
+        assert model.recovered_ratio == pytest.approx(pca.explained_ratio.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 0.01, 1.0, np.inf])
+def test_each_column_is_an_elastic_net_and_A_a_procrustes_turn(ridge):
+    """At convergence both blocks are optimal: eq-spca-kkt eq-spca-procrustes eq-spca-limit."""
+    model = fit_sparse_pca(PITPROPS, 4, l1=[0.3, 0.4, 0.2, 0.5], ridge=ridge, gram=True, tol=1e-9)
+    C, B = unit_model(PITPROPS, model)
+    assert model.converged
+    for a, b, l1 in zip(model.A.T, B.T, model.l1, strict=True):
+        if ridge == np.inf:
+            np.testing.assert_allclose(b, soft_threshold(C @ a, l1 / 2), atol=1e-8)
+        else:
+            assert kkt_gap(C, a, b, l1, ridge) <= 1e-7
+    np.testing.assert_allclose(model.A, procrustes(C @ B), atol=1e-6)
+
+
+def test_a_large_ridge_tends_to_the_soft_threshold():
+    """(1 + ridge) B tends to the soft-threshold form: eq-spca-limit."""
+    limit = fit_sparse_pca(PITPROPS, 3, l1=0.5, ridge=np.inf, gram=True, tol=1e-9)
+    gaps = []
+    for ridge in (1e2, 1e4, 1e6):
+        near = fit_sparse_pca(PITPROPS, 3, l1=0.5, ridge=ridge, gram=True, tol=1e-9)
+        gaps.append(np.abs(near.B - limit.B).max())
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] < 1e-4
+
+
+@pytest.mark.parametrize("how", [{"l1": 0.2}, {"nonzeros": 5}, {}, {"l1": 0.5, "ridge": np.inf}])
+def test_the_objective_never_rises(how):
+    """Each iteration keeps or lowers the criterion, and it is what is reported: eq-spca-gram."""
+    model = fit_sparse_pca(WINE, 4, **how)
+    assert model.converged
+    assert model.n_iter == model.objective.size - 1 >= 1
+    assert np.all(np.diff(model.objective) <= 0)
+    if how.get("ridge") != np.inf:
+        C, B = unit_model(np.cov(WINE.T, ddof=0), model)
+        final = sparse_pca_objective(C, model.A, B, model.l1, model.ridge)
+        assert model.objective[-1] == pytest.approx(final, rel=1e-9)
+
+
+def test_no_nearby_point_is_better():
+    """An optimiser started at the solution finds nothing lower: eq-spca-criterion."""
+    model = fit_sparse_pca(PITPROPS, 2, l1=0.3, gram=True, tol=1e-10)
+    C, B = unit_model(PITPROPS, model)
+    on = B != 0
+
+    def value(free):
+        entries = np.zeros_like(B)
+        entries[on] = free
+        return sparse_pca_objective(C, procrustes(C @ entries), entries, 0.3, 0.01)
+
+    end = minimize(value, B[on], method="Nelder-Mead", options={"maxiter": 3000}).fun
+    assert end >= model.objective[-1] - 1e-7
+    assert end == pytest.approx(model.objective[-1], abs=1e-6)
+
+
+@sparing
+@given(covariances(), st.sampled_from([{"l1": 0.3}, {"nonzeros": 2}]))
+def test_gram_and_data_agree(case, how):
+    """The fit needs the covariance matrix only: eq-spca-gram."""
+    X, C = case
+    first, second = fit_sparse_pca(X, 1, **how), fit_sparse_pca(C, 1, gram=True, **how)
+    np.testing.assert_allclose(first.B, second.B, atol=1e-5)
+    np.testing.assert_allclose(first.variances, second.variances, rtol=1e-4)
+
+
+def test_wide_data_take_the_root():
+    """With d ≥ 2n the same minimum is found without a d×d matrix: eq-spca-gram."""
+    X = np.random.default_rng(0).standard_normal((20, 30)) * np.linspace(3, 1, 30)
+    wide, unit = np.pad(X, ((0, 0), (0, 2071))), 2101 / 30  # the mean variance is diluted
+    for how in ({"nonzeros": 6}, {"l1": 0.4}):
+        scaled = {"l1": 0.4 * unit} if "l1" in how else how
+        small = fit_sparse_pca(X, 2, ridge=0.1, **how)
+        large = fit_sparse_pca(wide, 2, ridge=0.1 * unit, **scaled)
+        assert not large.B[30:].any()
+        np.testing.assert_allclose(large.B[:30], small.B, atol=1e-5)
+        np.testing.assert_allclose(large.variances, small.variances, rtol=1e-5)
+        np.testing.assert_allclose(large.recovered_ratio, small.recovered_ratio, rtol=1e-5)
+
+
+def test_wide_data_meet_the_conditions():
+    """For 2,100 features of 15 samples each column solves its elastic net: eq-spca-kkt."""
+    X = np.random.default_rng(0).standard_normal((15, 2100)) * np.geomspace(3, 0.1, 2100)
+    X -= X.mean(axis=0)
+    model = fit_sparse_pca(X, 2, l1=8.0, ridge=0.5, tol=1e-9)
+    X /= np.sqrt(np.sum(X**2) / 2100)  # C = XᵀX has mean variance one
+    for a, b in zip(model.A.T, (model.B * model.lengths).T, strict=True):
+        slope = 2 * (X.T @ (X @ (a - b)) - 0.5 * b)
+        on = b != 0
+        assert 0 < on.sum() < 2100
+        np.testing.assert_allclose(slope[on], 8.0 * np.sign(b[on]), atol=1e-5)
+        assert np.abs(slope[~on]).max() <= 8.0 + 1e-5
+
+
+@sparing
+@given(covariances(), seeds, st.sampled_from([{"l1": 0.2}, {"nonzeros": 2}, {}]))
+def test_units_samples_signs_and_order_do_not_matter(case, seed, how):
+    """10 X, ten copies, flipped or reordered features give the same model: eq-spca-scale."""
+    X, _ = case
+    rng = np.random.default_rng(seed)
+    order, flips = rng.permutation(X.shape[1]), rng.choice([-1.0, 1.0], X.shape[1])
+    model = fit_sparse_pca(X, 1, **how)
+    for other in (10 * X, np.tile(X, (10, 1)), X + 7):
+        np.testing.assert_allclose(fit_sparse_pca(other, 1, **how).B, model.B, atol=1e-4)
+    turned = fit_sparse_pca((X * flips)[:, order], 1, **how)
+    np.testing.assert_allclose(np.abs(turned.B), np.abs(model.B[order]), atol=1e-4)
+    np.testing.assert_allclose(turned.variances, model.variances, rtol=1e-3)
+
+
+@pytest.mark.parametrize("nonzeros", [1, 2, 3, 5, [6, 1, 4], [13, 2, 2]])
+def test_counts_are_exact(nonzeros):
+    """nonzeros is met exactly, for data and for ties: eq-spca-path."""
+    assert np.all(fit_sparse_pca(WINE, 3, nonzeros=nonzeros).nonzeros == nonzeros)
+    counts = np.minimum(nonzeros, 5)  # other blocks are exactly uncorrelated
+    tied = np.kron(np.diag([3.0, 2.0, 1.0]), np.ones((5, 5))) + np.eye(15)
+    assert np.all(
+        fit_sparse_pca(tied, 3, nonzeros=np.broadcast_to(counts, 3), gram=True).nonzeros == counts
+    )
+
+
+def test_found_penalties_give_the_counts_again():
+    """A fit by the penalties that the counts led to has the same supports: eq-spca-path."""
+    by_count = fit_sparse_pca(PITPROPS, 6, nonzeros=COUNTS, gram=True)
+    by_penalty = fit_sparse_pca(PITPROPS, 6, l1=by_count.l1, gram=True)
+    np.testing.assert_array_equal(by_penalty.B != 0, by_count.B != 0)
+
+
+def test_default_counts_are_effective_numbers():
+    """Without counts or penalties each count is 1/Σv⁴ of PCA: eq-spca-effective."""
+    model, V = fit_sparse_pca(WINE, 3), fit_pca(WINE, 3).V
+    np.testing.assert_array_equal(model.nonzeros, np.rint(1 / np.sum(V**4, axis=0)))
+    even = np.kron(np.eye(2), np.ones((4, 1))) / 2
+    np.testing.assert_array_equal(effective_nonzeros(even), [4, 4])
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (5, 30), (12, 12)])
+def test_the_default_works_on_noise(shape):
+    """On unseen data the default gives no zero direction: eq-spca-effective."""
+    X = np.random.default_rng(1).standard_normal(shape)
+    model = fit_sparse_pca(X, 2)
+    assert np.all(model.nonzeros >= 1)
+    assert model.converged
+
+
+def test_an_all_zero_component_is_refused():
+    """The sentence names the largest useful penalty, and it is the border: eq-spca-kkt."""
+    v, lam = leading(PITPROPS)[:, 0], np.linalg.eigvalsh(PITPROPS)[-1]
+    largest = 2 * lam * np.abs(v).max()
+    with pytest.raises(ValueError, match=f"just below {largest:.4g}"):
+        fit_sparse_pca(PITPROPS, 1, l1=largest * 1.001, gram=True)
+    assert fit_sparse_pca(PITPROPS, 1, l1=largest * 0.98, gram=True).nonzeros[0] >= 1
+
+
+# --- cardinality ---------------------------------------------------------------------------------
+
+
+@sparing
+@given(covariances(max_d=7))
+def test_best_subset_equals_brute_force(case):
+    """Branch and bound finds the best of all subsets: eq-spca-subset eq-spca-problem."""
+    _, C = case
+    for k in range(1, len(C) + 1):
+        values = {
+            T: np.linalg.eigvalsh(C[np.ix_(T, T)])[-1] for T in combinations(range(len(C)), k)
+        }
+        found = best_subset(C, k)
+        assert found.value == pytest.approx(max(values.values()), rel=1e-10)
+        assert values[tuple(found.support)] == pytest.approx(found.value, rel=1e-10)
+        x = found.direction
+        assert np.linalg.norm(x) == pytest.approx(1)
+        assert np.count_nonzero(x) <= k
+        assert x @ C @ x == pytest.approx(found.value, rel=1e-10)
+
+
+@thorough
+@given(covariances(), st.data())
+def test_the_bounds_bound(case, draw):
+    """Supersets and row sums bound the leading eigenvalue: eq-spca-bound eq-spca-rows."""
+    _, C = case
+    T = draw.draw(st.lists(st.integers(0, len(C) - 1), min_size=1, unique=True))
+    value = np.linalg.eigvalsh(C[np.ix_(T, T)])[-1]
+    assert value <= np.linalg.eigvalsh(C)[-1] + 1e-10
+    rows = np.sort(np.abs(C))[:, ::-1][:, : len(T)].sum(axis=1)
+    assert value <= rows.max() + 1e-10
+
+
+def test_the_search_opens_few_nodes():
+    """On the pit props the bounds leave under 50 of up to 1,716 subsets: eq-spca-bound."""
+    assert max(best_subset(PITPROPS, k).n_nodes for k in range(1, 14)) < 50
+
+
+@thorough
+@given(covariances(), st.data())
+def test_truncated_power_climbs(case, draw):
+    """The variance never falls and never beats the optimum: eq-spca-truncate eq-spca-subset."""
+    _, C = case
+    k = draw.draw(st.integers(1, len(C)))
+    run = truncated_power(C, k)
+    assert np.all(np.diff(run.history) >= 0)
+    assert np.count_nonzero(run.direction) <= k
+    assert run.value == pytest.approx(run.direction @ C @ run.direction)
+    assert run.value <= best_subset(C, k).value * (1 + 1e-9)
+    full = truncated_power(C, len(C), start=np.eye(len(C))[0] + 0.1, max_iter=20_000)
+    assert full.value == pytest.approx(np.linalg.eigvalsh(C)[-1], rel=1e-3)
+
+
+@sparing
+@given(covariances(), st.sampled_from([0.0, 0.3, 0.8]))
+def test_generalized_power_climbs(case, penalty):
+    """Its objective never falls, and at the end both steps stand still: eq-spca-gpower."""
+    X, _ = case
+    run = generalized_power(X, penalty, max_iter=20_000)
+    assert np.all(np.diff(run.history) >= 0)
+    assert run.direction.any()
+    t = penalty * np.linalg.norm(X, axis=0).max()
+    z = X @ run.direction / np.linalg.norm(X @ run.direction)
+    b = soft_threshold(X.T @ z, t)
+    if run.converged:
+        np.testing.assert_allclose(b / np.linalg.norm(b), run.direction, atol=1e-6)
+    assert b @ b == pytest.approx(run.history[-1], rel=1e-6)
+
+
+def test_thresholding_keeps_the_largest():
+    """The largest moduli stay, scaled to length one: eq-spca-threshold."""
+    V = leading(PITPROPS, 3)
+    cut = simple_threshold(V, [7, 4, 1])
+    np.testing.assert_array_equal(np.count_nonzero(cut, axis=0), [7, 4, 1])
+    np.testing.assert_allclose(np.linalg.norm(cut, axis=0), 1)
+    for v, b in zip(V.T, cut.T, strict=True):
+        assert np.abs(v[b == 0]).max() <= np.abs(v[b != 0]).min()
+        np.testing.assert_allclose(b[b != 0] * np.linalg.norm(v[b != 0]), v[b != 0])
+
+
+# --- several components --------------------------------------------------------------------------
+
+
+@thorough
+@given(covariances(), seeds)
+def test_deflation(case, seed):
+    """Projection and Schur keep C ⪰ 0 and Cb = 0: eq-spca-deflate eq-spca-schur."""
+    _, C = case
+    b = np.random.default_rng(seed).standard_normal(len(C))
+    for method in ("projection", "schur"):
+        rest = deflate_covariance(C, b, method)
+        assert np.linalg.eigvalsh(rest)[0] >= -1e-9 * np.trace(C)
+        np.testing.assert_allclose(rest @ b, 0, atol=1e-8 * np.trace(C) * np.linalg.norm(b))
+
+
+def test_hotelling_needs_an_eigenvector():
+    """For v all three agree; for a sparse direction Hotelling's turns negative:
+    eq-spca-hotelling."""
+    v = leading(PITPROPS)[:, 0]
+    first = deflate_covariance(PITPROPS, v, "hotelling")
+    for method in ("projection", "schur"):
+        np.testing.assert_allclose(deflate_covariance(PITPROPS, v, method), first, atol=1e-12)
+    sparse = best_subset(PITPROPS, 2).direction
+    rest = deflate_covariance(PITPROPS, sparse, "hotelling")
+    assert np.linalg.eigvalsh(rest)[0] < -0.5
+    assert np.linalg.norm(rest @ sparse) > 0.5
+
+
+@thorough
+@given(covariances(), seeds)
+def test_adjusted_variances_are_residual_variances(case, seed):
+    """Each is what a regression on the scores before leaves over: eq-spca-adjusted."""
+    X, C = case
+    B = np.random.default_rng(seed).standard_normal((len(C), 2))
+    B /= np.linalg.norm(B, axis=0)
+    Z = X @ B
+    fitted = np.linalg.lstsq(Z[:, :1], Z[:, 1], rcond=None)[0]
+    left = np.mean((Z[:, 1] - Z[:, :1] @ fitted) ** 2)
+    expected = [np.mean(Z[:, 0] ** 2), left]
+    np.testing.assert_allclose(adjusted_variances(X + 3, 5 * B), expected, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(
+        adjusted_variances(C, B, gram=True), expected, rtol=1e-6, atol=1e-8 * np.trace(C)
+    )
+
+
+def test_adjusted_variances_of_repeated_directions():
+    """A direction that comes twice explains nothing the second time: eq-spca-adjusted."""
+    B = np.eye(13)[:, [0, 0, 1]]
+    first, again, _ = adjusted_variances(PITPROPS, B, gram=True)
+    assert (first, again) == (pytest.approx(1), pytest.approx(0, abs=1e-12))
+    assert adjusted_variances(WINE, B)[1] == pytest.approx(0, abs=1e-12)
+
+
+@sparing
+@given(covariances(), st.sampled_from([{"nonzeros": 2}, {"l1": 1e-3}]))
+def test_the_decoder_is_least_squares(case, how):
+    """No linear decoder of the scores loses less, and recovered_ratio says it: eq-spca-decoder."""
+    X, C = case
+    model = fit_sparse_pca(X, 2, **how)
+    Z = model.encode(X)
+    best = Z @ np.linalg.lstsq(Z, X, rcond=None)[0]
+    np.testing.assert_allclose(model.reconstruct(X), best, atol=1e-6 * np.abs(X).max())
+    lost = np.mean(np.sum((X - best) ** 2, axis=1)) / np.trace(C)
+    assert model.recovered_ratio == pytest.approx(1 - lost, abs=1e-8)
+
+
+# --- published tables ----------------------------------------------------------------------------
+
+
+def test_pitprops_is_the_published_table():
+    """Jeffers' correlations: symmetric, ones on the diagonal, 13 names, known eigenvalues."""
+    assert PITPROPS.shape == (13, 13)
+    np.testing.assert_array_equal(PITPROPS, PITPROPS.T)
+    np.testing.assert_array_equal(np.diag(PITPROPS), 1)
+    assert (NAMES[0], NAMES[-1]) == ("topdiam", "diaknot")
+    assert PITPROPS.sum() == pytest.approx(36.712, abs=1e-9)
+    shares = 100 * np.linalg.eigvalsh(PITPROPS)[::-1][:6] / 13
+    np.testing.assert_allclose(shares, [32.4, 18.3, 14.4, 8.5, 7.0, 6.3], atol=0.06)
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 0.01])
+def test_published_penalties(ridge):
+    """Zou, Hastie and Tibshirani's table 3 from their penalties: eq-spca-criterion."""
+    model = fit_sparse_pca(PITPROPS, 6, l1=PENALTIES, gram=True, ridge=ridge)
+    np.testing.assert_array_equal(model.nonzeros, COUNTS)
+    np.testing.assert_allclose(100 * model.explained_ratio, SHARES, atol=0.1)
+    expected = np.array([PUBLISHED[0].get(name, 0.0) for name in NAMES])
+    first = model.B[:, 0] * np.sign(model.B[0, 0]) * -1
+    np.testing.assert_allclose(first, expected, atol=0.004)
+
+
+def test_published_counts():
+    """Their counts give their supports, and their percentages to 0.11: eq-spca-path."""
+    by_count = fit_sparse_pca(PITPROPS, 6, nonzeros=COUNTS, gram=True)
+    by_penalty = fit_sparse_pca(PITPROPS, 6, l1=PENALTIES, gram=True)
+    np.testing.assert_array_equal(by_count.nonzeros, COUNTS)
+    np.testing.assert_array_equal(by_count.B != 0, by_penalty.B != 0)
+    np.testing.assert_allclose(100 * by_count.explained_ratio, SHARES, atol=0.11)
+    np.testing.assert_allclose(by_count.B[:, 0], by_penalty.B[:, 0], atol=0.01)
+
+
+def test_published_optima():
+    """The exact ℓ₀ optima of the first component for k = 1 … 13: eq-spca-subset."""
+    optima = [1, 1.954, 2.47533, 2.93748, 3.40615, 3.77096, 3.99619, 4.06861, 4.13865, 4.17264]
+    optima += [4.20828, 4.21825, 4.21863]
+    found = [best_subset(PITPROPS, k).value for k in range(1, 14)]
+    np.testing.assert_allclose(found, optima, atol=1e-5)
+
+
+def hidden_factors(n=None, rng=0):
+    """Zou's example: X1–X4 from V1, X5–X8 from V2, X9 and X10 from −0.3 V1 + 0.925 V2 + ε."""
+    if n is None:
+        L = np.zeros((10, 3))
+        L[:4, 0], L[4:8, 1], L[8:] = 1, 1, [-0.3, 0.925, 1]
+        return L * [290, 300, 1] @ L.T + np.eye(10)
+    rng = np.random.default_rng(rng)
+    V1, V2 = rng.normal(0, 290**0.5, n), rng.normal(0, 300**0.5, n)
+    V3 = -0.3 * V1 + 0.925 * V2 + rng.standard_normal(n)
+    return np.column_stack([V1] * 4 + [V2] * 4 + [V3] * 2) + rng.standard_normal((n, 10))
+
+
+def test_hidden_factors_in_the_population():
+    """Table 2 of Zou and others: SPCA finds the two factors, thresholding does not:
+    eq-spca-limit eq-spca-threshold."""
+    C = hidden_factors()
+    V, lam = leading(C, 3), np.linalg.eigvalsh(C)[::-1]
+    np.testing.assert_allclose(100 * lam[:2] / lam.sum(), [60.0, 39.6], atol=0.06)
+    for ridge in (0.01, np.inf):
+        model = fit_sparse_pca(C, 2, nonzeros=4, gram=True, ridge=ridge)
+        np.testing.assert_allclose(model.B[4:8, 0], 0.5, atol=1e-6)
+        np.testing.assert_allclose(model.B[:4, 1], 0.5, atol=1e-6)
+        np.testing.assert_allclose(100 * model.explained_ratio, [40.9, 39.5], atol=0.06)
+    cut = simple_threshold(V[:, :2], 4)
+    assert set(np.flatnonzero(cut[:, 0])) >= {8, 9}
+    shares = 100 * adjusted_variances(C, cut, gram=True) / np.trace(C)
+    np.testing.assert_allclose(shares, [38.8, 38.6], atol=0.06)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hidden_factors_in_samples(seed):
+    """From 500 samples the soft-threshold form finds the same supports: eq-spca-limit."""
+    model = fit_sparse_pca(hidden_factors(500, seed), 2, nonzeros=4, ridge=np.inf)
+    supports = {tuple(np.flatnonzero(b)) for b in model.B.T}
+    assert supports == {(0, 1, 2, 3), (4, 5, 6, 7)}
+
+
+def test_three_sparse_factors_in_noise():
+    """With d ≫ n the supports of three factors are recovered: eq-spca-path."""
+    rng = np.random.default_rng(0)
+    truth = np.kron(np.eye(3), np.ones((20, 1)))
+    X = rng.standard_normal((200, 400))
+    X[:, :60] += rng.standard_normal((200, 3)) * [2.0, 1.7, 1.4] @ truth.T
+    model = fit_sparse_pca(X, 3, nonzeros=20)
+    np.testing.assert_array_equal(model.B[:60] != 0, truth != 0)
+    assert not model.B[60:].any()
+
+
+# --- hygiene -------------------------------------------------------------------------------------
+
+
+def test_encode_decode():
+    """Scores use the old mean; the codes decode near the samples: eq-spca-decoder."""
+    X = load_digits().data[:300]
+    model = fit_sparse_pca(X, 5, nonzeros=20)
+    np.testing.assert_allclose(model.encode(X), (X - X.mean(axis=0)) @ model.B)
+    lost = np.mean(np.sum((X - model.reconstruct(X)) ** 2, axis=1)) / X.var(axis=0).sum()
+    assert model.recovered_ratio == pytest.approx(1 - lost, rel=1e-8)
+    assert np.sum(model.explained_ratio) <= 1
+
+
+def test_signs_and_lengths():
+    """Columns have length one and a positive largest entry; A is orthonormal: eq-spca-criterion."""
+    model = fit_sparse_pca(WINE, 4, nonzeros=5)
+    np.testing.assert_allclose(np.linalg.norm(model.B, axis=0), 1)
+    assert np.all(model.B[np.argmax(np.abs(model.B), axis=0), np.arange(4)] > 0)
+    assert_orthonormal(model.A, 50)
+    assert np.all(np.sum(model.A * model.B, axis=0) > 0)
+
+
+def test_fits_repeat_exactly():
+    """Two fits are equal to the last bit."""
+    first, second = (fit_sparse_pca(WINE, 3, nonzeros=4) for _ in range(2))
+    np.testing.assert_array_equal(first.B, second.B)
+
+
+def test_float32():
+    """Single precision comes back, and is near the double result."""
+    model = fit_sparse_pca(WINE.astype(np.float32), 2, l1=0.5)
+    assert model.B.dtype == model.A.dtype == model.mean.dtype == np.float32
+    np.testing.assert_allclose(model.B, fit_sparse_pca(WINE, 2, l1=0.5).B, atol=1e-3)
+
+
+def test_inputs_are_unchanged():
+    """No function writes to what it is given."""
+    X, C = WINE.copy(), PITPROPS.copy()
+    v, B = leading(C)[:, 0], leading(C, 3)
+    for array in (X, C, v, B):
+        array.flags.writeable = False
+    fit_sparse_pca(X, 3, nonzeros=4)
+    fit_sparse_pca(C, 3, l1=0.2, gram=True).encode(X)
+    for f in (sparse_direction, coordinate_descent):
+        f(C, v, 0.3)
+    ridge_direction(C, v, 1.0), elastic_net_path(C, v), best_subset(C, 3), truncated_power(C, 3, v)
+    (
+        deflate_covariance(C, v),
+        adjusted_variances(X, B),
+        simple_threshold(B, 2),
+        generalized_power(X, 0.2),
+    )
+
+
+def test_progress(capsys):
+    """A bar is shown on request only, and goes to stderr."""
+    fit_sparse_pca(WINE, 2, l1=0.3)
+    assert capsys.readouterr() == ("", "")
+    fit_sparse_pca(WINE, 2, l1=0.3, progress=True)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "sparse PCA" in captured.err
+
+
+def test_an_unfinished_run_says_so():
+    """max_iter ends the alternation with converged=False and the history so far."""
+    model = fit_sparse_pca(PITPROPS, 6, l1=PENALTIES, gram=True, max_iter=3)
+    assert not model.converged
+    assert model.n_iter == 3
+
+
+def test_models_are_frozen():
+    """A model can't be changed after it was made."""
+    with pytest.raises(AttributeError):
+        fit_sparse_pca(WINE, 1).B = None
+
+
+INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])
+BAD = {
+    "1-D": (lambda: fit_sparse_pca([1.0, 2.0], 1), "1-D"),
+    "NaN": (lambda: fit_sparse_pca([[np.nan, 1.0], [1.0, 2.0]], 1), "NaN"),
+    "complex": (lambda: fit_sparse_pca(1j * WINE, 1), "complex"),
+    "text": (lambda: fit_sparse_pca([["a", "b"]], 1), "not numbers"),
+    "ragged": (lambda: fit_sparse_pca([[1.0], [1.0, 2.0]], 1), "different lengths"),
+    "empty": (lambda: fit_sparse_pca(np.zeros((0, 3)), 1), "empty"),
+    "k": (lambda: fit_sparse_pca(WINE, 14), "k=14 components asked of a 178×13"),
+    "k = 0": (lambda: fit_sparse_pca(WINE, 0), "at least 1"),
+    "both": (lambda: fit_sparse_pca(WINE, 2, nonzeros=3, l1=0.1), "both"),
+    "counts": (lambda: fit_sparse_pca(WINE, 2, nonzeros=[3, 14]), "from 1 to 13"),
+    "count 0": (lambda: fit_sparse_pca(WINE, 2, nonzeros=0), "from 1 to 13"),
+    "half a count": (lambda: fit_sparse_pca(WINE, 2, nonzeros=2.5), "whole number"),
+    "three counts": (lambda: fit_sparse_pca(WINE, 2, nonzeros=[1, 2, 3]), "one for each of 2"),
+    "negative l1": (lambda: fit_sparse_pca(WINE, 2, l1=-0.1), "from 0 up"),
+    "NaN l1": (lambda: fit_sparse_pca(WINE, 2, l1=np.nan), "from 0 up"),
+    "three l1": (lambda: fit_sparse_pca(WINE, 2, l1=[1, 2, 3]), "one for each of 2"),
+    "ridge": (lambda: fit_sparse_pca(WINE, 2, l1=0.1, ridge=-1), "ridge=-1"),
+    "tol": (lambda: fit_sparse_pca(WINE, 2, tol=-1), "tol"),
+    "max_iter": (lambda: fit_sparse_pca(WINE, 2, max_iter=0), "max_iter"),
+    "all zero": (lambda: fit_sparse_pca(WINE, 2, l1=50), "largest useful penalty"),
+    "constant": (lambda: fit_sparse_pca(np.ones((5, 3)), 1), "positive variance"),
+    "rank": (lambda: fit_sparse_pca(np.outer(range(5), [1, 2, 3]), 2), "only 1 directions"),
+    "not square": (lambda: fit_sparse_pca(WINE, 2, gram=True), "symmetric matrix is square"),
+    "not symmetric": (lambda: best_subset([[1.0, 2.0], [0.0, 1.0]], 1), "not symmetric"),
+    "indefinite": (lambda: best_subset(INDEFINITE, 1), "negative eigenvalue -1"),
+    "zero matrix": (lambda: best_subset(np.zeros((2, 2)), 1), "no positive variance"),
+    "subset": (lambda: best_subset(PITPROPS, 14), "at most 13"),
+    "vector": (lambda: sparse_direction(PITPROPS, [1.0, 2.0], 0.1), "vector of 13"),
+    "zero vector": (lambda: ridge_direction(PITPROPS, np.zeros(13), 0.1), "not all zero"),
+    "collinear": (lambda: ridge_direction(np.ones((2, 2)), [1.0, 1.0], 0), "collinear"),
+    "method": (lambda: deflate_covariance(PITPROPS, np.eye(13)[0], "magic"), '"projection"'),
+    "sizes": (lambda: adjusted_variances(WINE, np.eye(3)), "13 columns and B 3 rows"),
+    "shapes": (lambda: sparse_pca_objective(PITPROPS, np.eye(13), np.eye(3)), "must both"),
+    "gpower": (lambda: generalized_power(WINE, 1.0), "below 1"),
+    "encode": (lambda: fit_sparse_pca(WINE, 1).encode(WINE[:, :5]), "fitted on 13"),
+    "decode": (lambda: fit_sparse_pca(WINE, 1).decode(WINE), "a column of scores"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
+def test_bad_input_gets_a_sentence(call, words):
+    """What came, what was needed, what to do."""
+    with pytest.raises(ValueError, match=".") as caught:
+        call()
+    assert words in str(caught.value)
