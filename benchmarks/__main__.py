@@ -9,11 +9,19 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from . import pca, power_method, svd
+from . import centering, kernel_pca, pca, power_method, preimages, sparse_pca, svd
 from .harness import run
 from .report import environment, markdown, write_json
 
-TASKS = [*svd.TASKS, *power_method.TASKS, *pca.TASKS]  # a chapter's tasks are added here
+TASKS = [
+    *svd.TASKS,
+    *power_method.TASKS,
+    *pca.TASKS,
+    *kernel_pca.TASKS,
+    *centering.TASKS,
+    *preimages.TASKS,
+    *sparse_pca.TASKS,
+]  # a chapter's tasks are added here
 
 
 def main(arguments: list[str] | None = None) -> int:

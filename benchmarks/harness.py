@@ -37,6 +37,7 @@ class Task:
     contenders: dict[str, Solver]  # ours first; all must return the same kind of result
     error: Callable[[Any, Problem], float]  # (result, problem); 0 is perfect
     memory_partly_seen: tuple[str, ...] = ()  # contenders with work arrays hidden from tracemalloc
+    most_rounds: int = 100  # a limit on timed rounds, for tasks that take minutes
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def run(task: Task, repeats: int, quick: bool, show: Callable[[str], None]) -> R
         show(f"{task.name}: warm-up and memory, {name}")
         judged[name] = _judge(task, name, problem)
     runnable = {name: task.contenders[name] for name, m in judged.items() if m.failure is None}
-    seconds = _time_in_turn(runnable, problem, repeats, lambda step: show(f"{task.name}: {step}"))
+    rounds = min(repeats, task.most_rounds)
+    seconds = _time_in_turn(runnable, problem, rounds, lambda step: show(f"{task.name}: {step}"))
     return Result(
         task,
         {

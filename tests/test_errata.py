@@ -5,6 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import Lasso
+
+from kpca_edu.datasets import pitprops
 
 PAGE = (Path(__file__).parents[1] / "book/errata.md").read_text("utf8")
 
@@ -236,3 +239,269 @@ def test_the_decorrelation_formula_as_printed_has_no_meaning():
     with pytest.raises(ValueError, match="matmul"):
         U_k.T @ U @ Lambda @ U.T @ U_k.T
     np.testing.assert_allclose(U_k.T @ U @ Lambda @ U.T @ U_k, Lambda[:2, :2], atol=1e-12)
+
+
+# --- kernel PCA ----------------------------------------------------------------------------------
+
+PLANE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]])
+K_PLANE = (PLANE @ PLANE.T + 1) ** 2
+J_FOUR = np.eye(4) - 1 / 4
+VALUES, VECTORS = (part[..., ::-1] for part in np.linalg.eigh(J_FOUR @ K_PLANE @ J_FOUR))
+
+
+def quadratic_features(X):
+    x, y = X.T
+    r = np.sqrt(2)
+    return np.column_stack([np.ones(len(X)), r * x, r * y, x * x, r * x * y, y * y])
+
+
+def test_inner_products_and_weights():
+    """φ̃(xᵢ)ᵀv and the weights of v differ by nλ: eq-kpca-span."""
+    F = quadratic_features(PLANE) - quadratic_features(PLANE).mean(axis=0)
+    v = np.linalg.svd(F)[2][0]
+    products = F @ v
+    weights = np.linalg.pinv(F.T) @ v
+    np.testing.assert_allclose(products, VALUES[0] * weights)
+    assert says("Two vectors, one symbol", VALUES[0])
+
+
+def test_eigenpair_of_the_gram_matrix():
+    """K̃ has n times the eigenvalues of C: eq-kpca-dual."""
+    C = np.cov(quadratic_features(PLANE).T, ddof=0)
+    variance = np.linalg.eigvalsh(C)[-1]
+    assert says("The eigenpair of K", VALUES[0], variance)
+
+
+def test_embeddings_without_the_factor():
+    """K̃A is too long by √λ̃ in each column; KA is moreover shifted: eq-kpca-scores."""
+    A = VECTORS[:, :2]
+    wrong, right = (VALUES[:2] ** p * A for p in (1, 0.5))
+    assert says("Embeddings", *wrong.std(axis=0), *right.std(axis=0))
+    moved = K_PLANE @ A - wrong
+    np.testing.assert_allclose(moved, np.tile(moved[0], (4, 1)), atol=1e-12)
+
+
+def test_uncentred_covariance():
+    """The top eigenvector of ΦᵀΦ/n leans to the mean and catches less variance."""
+    F = quadratic_features(PLANE)
+    v, mean = np.linalg.svd(F)[2][0], F.mean(axis=0)
+    cosine = abs(v @ mean) / np.linalg.norm(mean)
+    assert says("The covariance of the features", cosine, np.var(F @ v), VALUES[0] / 4)
+
+
+def test_gaussian_with_a_plus():
+    """eq-kpca-rbf with the wrong sign is indefinite."""
+    K = np.exp(np.array([[0.0, 2.0], [2.0, 0.0]]) / 2)
+    assert says("The Gaussian kernel without", *np.linalg.eigvalsh(K))
+
+
+def test_linear_kernel_lengths():
+    """‖Xᵀa‖ = s, and XᵀX = UDUᵀ with the transpose: eq-kpca-linear."""
+    Xc = PLANE - PLANE.mean(axis=0)
+    a, s, Ut = np.linalg.svd(Xc, full_matrices=False)
+    lengths = np.linalg.norm(Xc.T @ a, axis=0)
+    np.testing.assert_allclose(Xc.T @ Xc, Ut.T * s**2 @ Ut, atol=1e-12)
+    assert np.linalg.norm(Xc.T @ Xc - Ut.T * s**2 @ Ut.T) > 0.5
+    assert says("Linear kernel", *lengths)
+
+
+def test_graph_laplacian_is_another_matrix():
+    """Top eigenvectors of JWJ and bottom ones of D − W span different planes."""
+    x = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0])
+    W = np.exp(-(np.subtract.outer(x, x) ** 2) / 8)
+    J = np.eye(6) - 1 / 6
+    top = np.linalg.eigh(J @ W @ J)[1][:, -2:]
+    bottom = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)[1][:, 1:3]
+    angle = np.degrees(np.arccos(np.linalg.svd(top.T @ bottom)[1].min()))
+    assert says("Graph methods", angle)
+
+
+def test_kernel_nodes_are_no_weighted_sums():
+    """The node with centre (1, 0) tells (1, 0) from (0, 1): eq-kpca-network."""
+    gap2 = np.array([0.0, 2.0])
+    assert says("A network", *np.exp(-gap2 / 2))
+
+
+def test_the_radius_is_last_for_two_equal_rings():
+    """½Var(r²), E[r²], ¼E[r⁴] for radii 1 and 2: eq-kpca-radius."""
+    r2 = np.array([1.0, 4.0])
+    radius, line, angle = np.var(r2) / 2, r2.mean(), np.mean(r2**2) / 4
+    assert radius < min(line, angle)
+    assert says("The radius comes first", radius, line, angle)
+
+
+# --- sparse PCA ----------------------------------------------------------------------------------
+
+PITPROPS, _ = pitprops()
+
+
+def test_ridge_shortens_and_leaves_nothing_zero():
+    """The normal equations of the ridge give λ/(λ + ρ) v, with 13 loadings: eq-spca-ridge."""
+    lam, V = np.linalg.eigh(PITPROPS)
+    b = np.linalg.solve(PITPROPS + np.eye(13), PITPROPS @ V[:, -1])
+    assert np.count_nonzero(np.abs(b) > 1e-6) == 13
+    assert says('"The sparse optimizer"', np.linalg.norm(b))
+    unsquared = 1 - 1 / (2 * lam[-1])
+    b = unsquared * V[:, -1]
+    slope = 2 * PITPROPS @ (b - V[:, -1]) + b / np.linalg.norm(b)
+    np.testing.assert_allclose(slope, 0, atol=1e-12)
+    assert says("The penalty lacks", unsquared)
+
+
+def test_fewer_loadings_at_a_smaller_penalty():
+    """Lasso solutions of scikit-learn at the two penalties: eq-spca-path."""
+    rng = np.random.default_rng(1551)
+    X = rng.standard_normal((30, 6)) @ rng.standard_normal((6, 6))
+    y = X @ np.linalg.svd(X)[2][0]
+    counts = []
+    for penalty in (5.8215, 1.8030):
+        lasso = Lasso(alpha=penalty / 2, fit_intercept=False, tol=1e-12, max_iter=10**6).fit(X, y)
+        counts.append(np.count_nonzero(np.abs(lasso.coef_) > 1e-9))
+    assert counts == [3, 2]
+    assert says('"A larger λ₁', 5.8215, 1.8030)
+
+
+def test_a_bound_of_a_hundredth_can_not_be_met():
+    """The smallest 1-norm of a unit vector is 1, at a unit vector of the basis."""
+    w = np.random.default_rng(0).standard_normal((1000, 13))
+    norms = np.abs(w / np.linalg.norm(w, axis=1, keepdims=True)).sum(axis=1)
+    assert norms.min() > 1
+    assert says("The numbers for", np.abs(np.eye(13)[0]).sum())
+
+
+def test_hotelling_leaves_a_negative_variance():
+    """C − (bᵀCb) bbᵀ for b = (1, 0): eq-spca-hotelling."""
+    C, b = np.array([[3.0, 2.0], [2.0, 3.0]]), np.array([1.0, 0.0])
+    rest = C - (b @ C @ b) * np.outer(b, b)
+    assert says("Hotelling", np.linalg.eigvalsh(rest)[0], np.linalg.norm(rest @ b))
+
+
+# --- centring ------------------------------------------------------------------------------------
+
+LINE = np.array([0.0, 1.0, 2.0, 4.0])
+K_LINE = (np.outer(LINE, LINE) + 1) ** 2
+F_LINE = np.column_stack([np.ones(4), np.sqrt(2) * LINE, LINE**2])
+F_NEW = np.array([1.0, np.sqrt(2) * 3, 9.0])
+
+
+def first_alpha():
+    """Return α of the first component of the four samples, from explicit features."""
+    centred = F_LINE - F_LINE.mean(axis=0)
+    lam, a = np.linalg.eigh(centred @ centred.T)
+    alpha = a[:, -1] / np.sqrt(lam[-1])
+    return alpha * np.sign(alpha[np.abs(alpha).argmax()])
+
+
+def test_the_mean_of_columns():
+    """With points as columns, Φᵀ1 can't be multiplied: eq-center-features."""
+    columns = F_LINE.T
+    with pytest.raises(ValueError, match="matmul"):
+        columns.T @ np.ones(4)
+    np.testing.assert_allclose(columns @ np.ones(4) / 4, F_LINE.mean(axis=0))
+
+
+def test_centred_gram_is_singular():
+    """K̃1 = 0: eq-center-null."""
+    centred = F_LINE - F_LINE.mean(axis=0)
+    np.testing.assert_allclose(centred @ centred.T @ np.ones(4), 0, atol=1e-12)
+
+
+def test_numbers_that_scores_do_not_see():
+    """The score is the same with four terms and with two: eq-center-drop."""
+    mean, alpha, k = F_LINE.mean(axis=0), first_alpha(), F_NEW @ F_LINE.T
+    full = (F_NEW - mean) @ (F_LINE - mean).T @ alpha
+    assert (k - K_LINE.mean(axis=0)) @ alpha == pytest.approx(full)
+    assert says("Vectors plus numbers", full)
+
+
+def test_second_moments_lean_to_the_mean():
+    """The first eigenvector of ΦᵀΦ/n nearly is the mean: eq-center-moment."""
+    mean, C = F_LINE.mean(axis=0), np.cov(F_LINE.T, ddof=0)
+    v = np.linalg.eigh(F_LINE.T @ F_LINE)[1][:, -1]
+    cos = abs(v @ mean) / np.linalg.norm(mean)
+    assert says("A covariance before", cos, v @ C @ v, np.linalg.eigvalsh(C)[-1])
+
+
+def test_uncentred_kernels_shift_all_scores():
+    """Raw kernel values give scores that are off by one number: eq-center-drop."""
+    alpha = first_alpha()
+    raw_old, raw_new = K_LINE @ alpha, F_NEW @ F_LINE.T @ alpha
+    right = (F_NEW - F_LINE.mean(axis=0)) @ F_LINE.T @ alpha
+    assert raw_new - right == pytest.approx(raw_old.mean())
+    assert says("Centred eigenvectors", raw_old.mean(), raw_new, right)
+
+
+def test_the_vector_of_the_projection():
+    """Only u = 1/√n centres: eq-center-algebra."""
+    largest = []
+    for u in (np.ones(4), np.ones(4) / 4, np.ones(4) / 2):
+        P = np.eye(4) - np.outer(u, u)
+        largest.append(np.abs((P @ K_LINE @ P).mean(axis=1)).max())
+    assert largest[2] == pytest.approx(0, abs=1e-12)
+    assert says("Which u?", *largest[:2])
+
+
+def test_laplacian_plane_is_another():
+    """Top of JWJ and bottom of diag(W1) − W span different planes."""
+    W = np.exp(-(np.subtract.outer(LINE, LINE) ** 2) / 2)
+    J = np.eye(4) - 1 / 4
+    top = np.linalg.eigh(J @ W @ J)[1][:, -2:]
+    bottom = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)[1][:, 1:3]
+    cosines = np.linalg.svd(top.T @ bottom, compute_uv=False)
+    assert says("The main difference", np.degrees(np.arccos(cosines.min())))
+
+
+def test_means_over_training_samples():
+    """New samples are centred by the old mean, not by their own: eq-center-cross."""
+    new = np.vstack([F_NEW, [1.0, -np.sqrt(2), 1.0]])
+    old_c = F_LINE - F_LINE.mean(axis=0)
+    right = (new - F_LINE.mean(axis=0)) @ old_c.T
+    wrong = (new - new.mean(axis=0)) @ old_c.T
+    assert says("Means over which", right[0, 0], wrong[0, 0])
+
+
+def test_number_of_explicit_features():
+    from math import comb
+
+    assert f"{comb(261, 5):,}" in entry("Explicit centring")
+
+
+# --- pre-images ----------------------------------------------------------------------------------
+
+
+def test_the_mean_feature_has_a_length():
+    """‖φ̄‖² is the mean of all kernel values."""
+    x = np.array([0.0, 1.0, 3.0])
+    K = np.exp(-((x[:, None] - x) ** 2) / 2)
+    assert says("The reconstruction lacks the mean", np.sqrt(K.mean()))
+
+
+def test_the_nearest_point_of_the_parabola():
+    """The distance to (5, 3) along a fine grid of the parabola."""
+    x = np.linspace(2, 2.5, 500_001)
+    distance = np.hypot(x**2 - 5, x - 3)
+    assert says("The parabola", x[distance.argmin()], distance.min())
+
+
+def test_the_square_has_another_maximum():
+    """‖φ(x) − φ(0) + 2φ(6)‖² expanded at both maxima."""
+    x = np.linspace(-2, 8, 10_001)
+    h = np.exp(-(x**2) / 2) - 2 * np.exp(-((x - 6) ** 2) / 2)
+    ends = x[h.argmax()], x[(h**2).argmax()]
+    np.testing.assert_allclose(ends, [0, 6], atol=0.01)
+    norm2 = 1 + 4 - 4 * np.exp(-18)
+    assert says("Maximising the square", 1 - 2 * h.max() + norm2, 1 - 2 * h.min() + norm2)
+
+
+def test_a_step_far_away():
+    """Weights of both signs, and a denominator near zero."""
+    w = np.array([1, -0.95]) * np.exp(-(np.array([0.6, 0.4]) ** 2) / 2)
+    assert says("Positive kernel", w[1] / w.sum())
+
+
+def test_two_profiles_of_the_laplacian():
+    """Only g′ in the squared distance makes a fixed point of a stationary point."""
+    d = np.array([1.0, 2.0])
+    right, printed = np.exp(-d) / (2 * d), np.exp(-(d**2))
+    steps = [3 * w[1] / w.sum() for w in (right, printed)]
+    assert says("A profile of which", *steps)

@@ -16,6 +16,10 @@ from . import svd  # noqa: F401
 from . import power_method  # noqa: F401
 from . import pca  # noqa: F401
 from . import ppca  # noqa: F401
+from . import kernel_pca  # noqa: F401
+from . import centering  # noqa: F401
+from . import preimages  # noqa: F401
+from . import sparse_pca  # noqa: F401
 # isort: on
 
 __all__ = ["check", "exercise_ids"]
