@@ -171,8 +171,9 @@ def fit_kernel_pca(
 
     X : (n, d). Each direction is a combination of the centred features
     :eq:`eq-kpca-span`, so its n weights solve the eigenproblem of the centred
-    Gram matrix :eq:`eq-kpca-dual`. With a callable of your own as kernel, X is
-    passed to it as it is and may hold anything that it understands.
+    Gram matrix :eq:`eq-kpca-dual`; center=False leaves the mean in. With a
+    callable of your own as kernel, X is passed to it as it is and may hold
+    anything that it understands. progress=True shows a bar.
 
     Components without variance are dropped with a warning. An indefinite Gram
     matrix belongs to no feature map: components beyond its positive

@@ -151,7 +151,7 @@ def fit_sparse_pca(
     Penalties are in units of the mean variance of a feature
     :eq:`eq-spca-scale`. ``ridge=np.inf`` gives the soft-threshold form
     :eq:`eq-spca-limit`. The alternation stops when no entry of a unit
-    direction has moved by more than tol.
+    direction has moved by more than tol; progress=True shows a bar.
     """
     mean, C, A = _prepare(X, k, gram)
     Q = _Quadratic(C, _penalty(ridge, "ridge", finite=False))
