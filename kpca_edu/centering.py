@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from .compare import fix_signs
-from .eigen import top_eigenpairs
-from .progress import with_progress
-from .validation import (
+from ._engine.checks import (
     component_count,
     data_matrix,
     real_array,
     symmetric_map,
     whole_number,
 )
+from ._engine.eigen import top_eigenpairs
+from ._engine.progress import with_progress
+from .compare import fix_signs
 
 __all__ = [
     "centering_matrix",
@@ -243,7 +243,7 @@ def classical_mds(D: ArrayLike, k: int) -> ClassicalMDS:
     k = component_count(k, n - 1, f"distances between {n} points", least=1)
     total = float(D2.sum(dtype=float)) / (2 * n)
     floor = 8 * n * np.finfo(D2.dtype).eps * float(D2.max())  # rounding
-    lam, A, lowest = top_eigenpairs(D2 / -2, k, overwrite=True)
+    lam, A, lowest = top_eigenpairs(D2 / -2, k, center=True, overwrite=True)
     r = _positive_count(lam, lowest, floor)
     (Z,) = fix_signs(A[:, :r] * np.sqrt(lam[:r]))
     return ClassicalMDS(Z, lam[:r], float(lowest), total)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from .validation import data_matrix
+from ._engine.checks import data_matrix
 
 __all__ = ["align_signs", "subspace_angles", "same_subspace", "fix_signs"]
 

@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from ._engine.checks import component_count, data_matrix, symmetric_map, tolerance, whole_number
+from ._engine.eigen import Eigenpairs, lanczos_pays, top_eigenpairs
+from ._engine.panels import SymmetricPanels, lower_panels, row_blocks
 from .centering import center_gram, gram_means
 from .compare import fix_signs
-from .eigen import Eigenpairs, SymmetricPanels, lanczos_pays, top_eigenpairs
 from .kernels import (
     Kernel,
     KernelLike,
     gram_matrix,
-    lower_panels,
     median_sigma,
     rbf,
-    row_blocks,
 )
-from .validation import component_count, data_matrix, symmetric_map, tolerance, whole_number
 
 __all__ = [
     "KernelPCA",
@@ -226,7 +225,7 @@ def _fit(
     total = float(K.diagonal().sum(dtype=float)) - n * mean  # tr K̃ = Σ λ̃
     if clip:
         total = _sum_of_positive(K, center)
-    pairs = top_eigenpairs(K, k, center, overwrite)  # K̃a = λ̃a, unit a
+    pairs = top_eigenpairs(K, k, center=center, overwrite=overwrite)  # K̃a = λ̃a, unit a
     lam, A = _positive(pairs, rounding, clip)
     if center:
         A = A - A.mean(axis=0)  # 1ᵀa = 0, to the last digit

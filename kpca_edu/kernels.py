@@ -8,7 +8,7 @@ and then the samples may be anything: texts, graphs, trees.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb, factorial, sqrt
@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist, pdist
 
-from .eigen import mirrored
-from .progress import with_progress
-from .validation import data_matrix, symmetric_map, tolerance, whole_number
+from ._engine.checks import data_matrix, symmetric_map, tolerance, whole_number
+from ._engine.panels import lower_panels, mirrored
 
 __all__ = [
     "Kernel",
@@ -40,8 +39,6 @@ __all__ = [
 ]
 
 KernelLike = Callable[[Any, Any], NDArray]
-BLOCK_ENTRIES = 2**20  # a block of Gram entries that stays near the processor
-PANEL_ROWS = 128  # at least so many, or matrix products with a panel are slow
 
 
 # What a kernel can do
@@ -354,26 +351,6 @@ def gram_matrix(
     X = data_matrix(X)
     K = np.empty((len(X), len(X)), X.dtype)
     return mirrored(lower_panels(kernel, X, progress), K)
-
-
-def lower_panels(kernel: Kernel, X: NDArray, progress: bool = False) -> Iterator[NDArray]:
-    """Yield the rows of the Gram matrix from the top, in panels, each up to its diagonal.
-
-    A panel has as many columns as there are rows so far, and ends in a symmetric square.
-    """
-    blocks = list(row_blocks(len(X), len(X), least=PANEL_ROWS))
-    for start, stop in with_progress(blocks, progress, "Gram matrix"):
-        panel = kernel._matrix(X[start:stop], X[:stop])
-        below = np.tril(panel[:, start:], -1)  # the square has both halves, up to rounding
-        panel[:, start:] = below + below.T
-        np.fill_diagonal(panel[:, start:], kernel.diagonal(X[start:stop]))
-        yield panel
-
-
-def row_blocks(n: int, width: int, least: int = 1) -> Iterator[tuple[int, int]]:
-    """Cut n rows of the given width into blocks of about a million entries."""
-    step = max(least, BLOCK_ENTRIES // width)
-    return ((start, min(start + step, n)) for start in range(0, n, step))
 
 
 def squared_distances(X: NDArray, Y: NDArray) -> NDArray:

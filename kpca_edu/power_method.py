@@ -16,18 +16,26 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
-from .compare import fix_signs
-from .progress import tqdm_class
-from .svd import SVD
-from .validation import (
-    component_count,
+from ._engine.checks import (
     data_matrix,
     linear_map,
-    singular_values,
     symmetric_map,
     tolerance,
     whole_number,
 )
+from ._engine.products import (
+    NOT_FINITE,
+    all_finite,
+    gaussian,
+    noise,
+    orthonormal,
+    product,
+    triplet_count,
+    working_dtype,
+)
+from ._engine.progress import tqdm_class
+from .compare import fix_signs
+from .svd import SVD
 
 __all__ = [
     "PowerHistory",
@@ -39,15 +47,12 @@ __all__ = [
     "svd_by_deflation",
     "svd_by_projection",
     "subspace_iteration",
-    "randomized_svd",
     "random_unit",
     "deflate",
-    "range_finder",
     "convergence_bound",
     "steps_needed",
     "value_bound",
     "spectral_norm_bounds",
-    "range_error_bound",
 ]
 
 MatrixLike = ArrayLike | LinearOperator
@@ -123,7 +128,7 @@ def power_iteration(
     if side not in ("right", "left"):
         raise ValueError(f'side={side!r}: choose "right" (XᵀX) or "left" (XXᵀ).')
     M = A if side == "right" else A.T
-    v = _start(start, M.shape[1], rng, _dtype(A))
+    v = _start(start, M.shape[1], rng, working_dtype(A))
     run = _iterate(M, v, rule)
     v, u = (run.v, run.u) if side == "right" else (run.u, run.v)
     v, u = fix_signs(v[:, None], u[:, None])
@@ -149,7 +154,7 @@ def power_eigen(
     """
     A = symmetric_map(K)
     rule = _rule(A, tol, max_iter, "residual", progress)
-    w = _start(start, A.shape[0], rng, _dtype(A))
+    w = _start(start, A.shape[0], rng, working_dtype(A))
     rows = []
     with rule.bar() as tick:
         for _ in range(rule.max_iter):
@@ -185,12 +190,12 @@ def svd_by_deflation(
     come back if the rank is smaller.
     """
     A, rng = linear_map(X), np.random.default_rng(rng)
-    k = _count(A, k)
+    k = triplet_count(A, k)
     rule = _rule(A, tol, max_iter, "residual", progress)
     runs: list[PowerRun] = []
     while len(runs) < k:
         rest = deflate(A, _collect(A, runs))
-        start = random_unit(A.shape[1], rng).astype(_dtype(A))
+        start = random_unit(A.shape[1], rng).astype(working_dtype(A))
         run = _iterate(rest, start, rule, floor=_floor(A, runs))
         if run.s <= _floor(A, runs):
             break  # the rest is rounding noise: the rank is reached
@@ -214,12 +219,12 @@ def svd_by_projection(
     triplets come back if the rank is smaller.
     """
     A, rng = linear_map(X), np.random.default_rng(rng)
-    k = _count(A, k)
+    k = triplet_count(A, k)
     rule = _rule(A, tol, max_iter, "residual", progress)
     runs: list[PowerRun] = []
     while len(runs) < k:
-        V = _columns([run.v for run in runs], A.shape[1], _dtype(A))
-        start = _without(V, random_unit(A.shape[1], rng).astype(_dtype(A)))
+        V = _columns([run.v for run in runs], A.shape[1], working_dtype(A))
+        start = _without(V, random_unit(A.shape[1], rng).astype(working_dtype(A)))
         start = start / _norm(start)
         run = _iterate(A, start, rule, basis=V, floor=_floor(A, runs))
         if run.s <= _floor(A, runs):
@@ -245,50 +250,25 @@ def subspace_iteration(
     :eq:`eq-ritz`. Fewer than k come back if the rank is smaller.
     """
     A = linear_map(X)
-    k = _count(A, k)
+    k = triplet_count(A, k)
     rule = _rule(A, tol, max_iter, "residual", progress)
-    W = _gaussian(A, k + whole_number(oversample, "oversample"), rng)
+    W = gaussian(A, k + whole_number(oversample, "oversample"), rng)
     rows, V_k = [], np.zeros((A.shape[1], k))
     with rule.bar() as tick:
         for _ in range(rule.max_iter):
-            V = _orthonormal(W)
+            V = orthonormal(W)
             U, s, V, W = _ritz(A, V)
             residual = _column_residuals(W, V, s)[:k]
             relative = _relative(residual, s[:k])
             rows.append((s[:k], relative, _turn(V_k, V[:, :k])))
             tick(relative.max())
             V_k = V[:, :k]
-            goal = np.maximum(rule.tol * s[:k], _noise(A, s))
+            goal = np.maximum(rule.tol * s[:k], noise(A, s))
             if met := bool(np.all(residual <= goal)):
                 break
-    r = int(np.sum(s[:k] > _noise(A, s)))
+    r = int(np.sum(s[:k] > noise(A, s)))
     V, U = fix_signs(V[:, :r], U[:, :r])
     return SVDRun(U, s[:r], V, len(rows), met, _history(rows))
-
-
-def randomized_svd(
-    X: MatrixLike,
-    k: int,
-    oversample: int = 10,
-    n_iter: int = 4,
-    rng: Rng = 0,
-) -> SVD:
-    """Find k triplets from a random sample of the range of X.
-
-    X : (n, d). The small matrix QᵀX, with Q from :func:`range_finder`, has an
-    SVD whose leading part is that of X nearly :eq:`eq-randomized`. The error
-    is random: :func:`range_error_bound` has its expectation. Fewer than k
-    triplets come back if the rank is smaller.
-    """
-    A = linear_map(X)
-    k = _count(A, k)
-    size = k + whole_number(oversample, "oversample")
-    Q = _range_basis(A, size, whole_number(n_iter, "n_iter"), rng)
-    B = _product(A.T, Q).T  # QᵀX, a few long rows
-    U, s, Vt = linalg.svd(B, full_matrices=False, check_finite=False)
-    r = int(np.sum(s[:k] > _noise(A, s)))
-    V, U = fix_signs(Vt[:r].T, Q @ U[:, :r])
-    return SVD(U, s[:r], V)
 
 
 def random_unit(d: int, rng: Rng = 0) -> NDArray:
@@ -316,22 +296,12 @@ def deflate(X: MatrixLike, svd: SVD) -> LinearOperator:
 
     return LinearOperator(
         shape=A.shape,
-        dtype=_dtype(A),
+        dtype=working_dtype(A),
         matvec=times,
         matmat=times,
         rmatvec=transpose_times,
         rmatmat=transpose_times,
     )
-
-
-def range_finder(X: MatrixLike, size: int, n_iter: int = 0, rng: Rng = 0) -> NDArray:
-    """Return Q, an orthonormal basis of the columns of (XXᵀ)^q X Ω, q = n_iter.
-
-    X : (n, d), Ω a d×size Gaussian matrix :eq:`eq-range`, Q : (n, size) or fewer
-    columns if X has fewer rows or columns. A QR after every product keeps the
-    small directions, which bare powers would lose.
-    """
-    return _range_basis(linear_map(X), size, whole_number(n_iter, "n_iter"), rng)
 
 
 def convergence_bound(
@@ -392,33 +362,8 @@ def spectral_norm_bounds(
     A = linear_map(X)
     steps = whole_number(n_iter, "n_iter", least=1)
     rule = _rule(A, 0.0, steps + 1, "residual", False)  # s of step t + 1 is ‖Xvₜ‖
-    s = _iterate(A, random_unit(A.shape[1], rng).astype(_dtype(A)), rule).s
+    s = _iterate(A, random_unit(A.shape[1], rng).astype(working_dtype(A)), rule).s
     return s, float(s / value_bound(A.shape[1], steps, failure))
-
-
-def range_error_bound(
-    s: ArrayLike, k: int, oversample: int = 10, norm: str = "frobenius", n_iter: int = 0
-) -> float:
-    """Bound the expected norm of X − QQᵀX for a Gaussian sample of k + oversample columns.
-
-    s holds *all* singular values of X. ``norm="frobenius"`` is :eq:`eq-hmt-frobenius`
-    (n_iter = 0 only), ``norm="spectral"`` is :eq:`eq-hmt-spectral`, with n_iter power
-    steps. Needs k ≥ 2 and oversample ≥ 2.
-    """
-    s, p = singular_values(s), whole_number(oversample, "oversample", least=2)
-    k = component_count(k, s.size, f"{s.size} singular values", least=2)
-    q = whole_number(n_iter, "n_iter")
-    if norm == "frobenius" and q == 0:
-        return float(np.sqrt(1 + k / (p - 1)) * linalg.norm(s[k:]))
-    if norm != "spectral":
-        raise ValueError(
-            f'norm={norm!r}, n_iter={q}: choose "spectral", or "frobenius" with n_iter=0.'
-        )
-    scale = s[0] or 1.0
-    tail = (s[k:] / scale) ** (2 * q + 1)
-    largest = (1 + np.sqrt(k / (p - 1))) * tail.max(initial=0.0)
-    rest = np.e * np.sqrt(k + p) / p * np.linalg.norm(tail)
-    return float(scale * (largest + rest) ** (1 / (2 * q + 1)))
 
 
 def _iterate(
@@ -446,21 +391,12 @@ def _iterate(
     return PowerRun(v, s, u, len(rows), bool(met), _history(rows))
 
 
-def _range_basis(A: Map, size: int, n_iter: int, rng: Rng) -> NDArray:
-    """Multiply a Gaussian matrix by X, then by XXᵀ n_iter times, with QR."""
-    Q = _orthonormal(_product(A, _gaussian(A, size, rng)))
-    for _ in range(n_iter):
-        Q = _orthonormal(_product(A.T, Q))
-        Q = _orthonormal(_product(A, Q))
-    return Q
-
-
 def _ritz(A: Map, V: NDArray) -> tuple[NDArray, ...]:
     """Turn orthonormal V so that XV = U diag(s); return U, s, V and XᵀU."""
-    U, R = linalg.qr(_all_finite(_product(A, V)), mode="economic", check_finite=False)
+    U, R = linalg.qr(all_finite(product(A, V)), mode="economic", check_finite=False)
     P, s, Tt = linalg.svd(R)  # small
     U, V = U @ P, V @ Tt.T
-    return U, s, V, _product(A.T, U)
+    return U, s, V, product(A.T, U)
 
 
 class _Rule(NamedTuple):
@@ -491,7 +427,7 @@ class _Rule(NamedTuple):
 
 def _rule(A: Map, tol: float | None, max_iter: int, stop: str, progress: bool) -> _Rule:
     if tol is None:
-        tol = np.sqrt(np.finfo(_dtype(A)).eps)
+        tol = np.sqrt(np.finfo(working_dtype(A)).eps)
     if stop not in ("residual", "step"):
         raise ValueError(f'stop={stop!r}: choose "residual" or "step".')
     return _Rule(tolerance(tol), whole_number(max_iter, "max_iter", least=1), stop, progress)
@@ -508,28 +444,6 @@ def _start(start: ArrayLike | None, d: int, rng: Rng, dtype: np.dtype) -> NDArra
     return (v / linalg.norm(v)).astype(dtype)
 
 
-def _gaussian(A: Map, size: int, rng: Rng) -> NDArray:
-    """Return a d×size Gaussian matrix, with no more columns than X has rows or columns."""
-    size = min(whole_number(size, "size", least=1), *A.shape)
-    return np.random.default_rng(rng).standard_normal((A.shape[1], size)).astype(_dtype(A))
-
-
-def _product(A: Map, B: NDArray) -> NDArray:
-    """Return AB. With few columns BLAS is quicker the other way round: (BᵀAᵀ)ᵀ."""
-    return (B.T @ A.T).T if isinstance(A, np.ndarray) else A @ B
-
-
-def _orthonormal(Y: NDArray) -> NDArray:
-    """Return Q of Y = QR: orthonormal columns with the span of those of Y."""
-    return linalg.qr(_all_finite(Y), mode="economic", check_finite=False)[0]
-
-
-def _all_finite(Y: NDArray) -> NDArray:
-    if not np.isfinite(Y).all():
-        raise ValueError(NOT_FINITE)
-    return Y
-
-
 def _without(V: NDArray | None, w: NDArray) -> NDArray:
     """Return w minus its part in the span of the orthonormal columns of V."""
     if V is None or V.shape[1] == 0:
@@ -541,9 +455,9 @@ def _without(V: NDArray | None, w: NDArray) -> NDArray:
 def _collect(A: Map, runs: list[PowerRun]) -> SVDRun:
     """Put triplets side by side, largest first."""
     runs = sorted(runs, key=lambda run: -run.s)
-    V = _columns([run.v for run in runs], A.shape[1], _dtype(A))
-    U = _columns([run.u for run in runs], A.shape[0], _dtype(A))
-    s = np.array([run.s for run in runs], _dtype(A))
+    V = _columns([run.v for run in runs], A.shape[1], working_dtype(A))
+    U = _columns([run.u for run in runs], A.shape[0], working_dtype(A))
+    s = np.array([run.s for run in runs], working_dtype(A))
     V, U = fix_signs(V, U) if runs else (V, U)
     steps = sum(run.n_iter for run in runs)
     history = tuple(run.history for run in runs)
@@ -583,23 +497,8 @@ def _norm(x: NDArray) -> float:
     return length
 
 
-def _noise(A: Map, s: NDArray) -> float:
-    """Return the size below which a singular value can't be told from rounding."""
-    return float(4 * max(A.shape) * np.finfo(_dtype(A)).eps * s.max(initial=0.0))
-
-
 def _floor(A: Map, runs: list[PowerRun]) -> float:
-    return _noise(A, np.array([run.s for run in runs]))
-
-
-def _dtype(A: Map) -> np.dtype:
-    """Return the precision to work in: that of X if it is made of floats."""
-    return A.dtype if A.dtype is not None and A.dtype.kind == "f" else np.dtype(float)
-
-
-def _count(A: Map, k: int) -> int:
-    n, d = A.shape
-    return component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
+    return noise(A, np.array([run.s for run in runs]))
 
 
 def _start_tangent(n: int, failure: float) -> float:
@@ -622,9 +521,3 @@ def _refuse_negative(lam: float, size: float) -> None:
             f"K is indefinite: aᵀKa = {lam:.3g} for some a. A Gram matrix has no negative "
             f"eigenvalue; check the kernel, or add a multiple of the identity."
         )
-
-
-NOT_FINITE = (
-    "A product with X is not finite: the entries are too large, or the operator gives NaN. "
-    "Divide X by its largest entry, or mend the operator."
-)

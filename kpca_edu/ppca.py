@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from ._engine.checks import component_count, data_matrix
+from ._engine.progress import with_progress
 from .compare import fix_signs
-from .progress import with_progress
 from .svd import thin_svd
-from .validation import component_count, data_matrix
 
 __all__ = [
     "PPCA",
@@ -26,9 +26,6 @@ __all__ = [
     "fit_ppca",
     "fit_ppca_em",
     "ppca_em_step",
-    "held_out_log_likelihood",
-    "choose_k_by_bic",
-    "choose_k_by_held_out",
 ]
 
 
@@ -249,53 +246,6 @@ def ppca_em_step(model: PPCA, X: ArrayLike, expand: bool = True) -> PPCA:
     return _maximize(model, X, seen, _infer(model, R, seen), expand)
 
 
-def held_out_log_likelihood(
-    X: ArrayLike,
-    ks: Sequence[int],
-    folds: int = 5,
-    rng: int | np.random.Generator = 0,
-) -> NDArray:
-    """Return, for each k, the log-likelihood of rows that the fit has not seen.
-
-    The rows of X, (n, d), are shuffled into folds; each fold is judged by the
-    model of the others, and the sums are added :eq:`eq-ppca-held-out`.
-    """
-    X = _complete_matrix(X)
-    n, d = X.shape
-    if not 2 <= folds <= n:
-        raise ValueError(f"folds={folds} of {n} rows: from 2 to {n} folds are possible.")
-    ks = [component_count(k, d, f"a {n}×{d} matrix") for k in ks]
-    order = np.random.default_rng(rng).permutation(n)
-    total = np.zeros(len(ks))
-    for held_out in np.array_split(order, folds):
-        rest = np.delete(X, held_out, axis=0)
-        mean = rest.mean(axis=0)
-        spectrum = _spectrum(rest, mean)  # one SVD serves all k
-        models = (_maximum(mean, spectrum, k) for k in ks)
-        total += [model.log_likelihood(X[held_out]) for model in models]
-    return total
-
-
-def choose_k_by_bic(X: ArrayLike) -> int:
-    """Return the k whose model has the smallest BIC :eq:`eq-ppca-bic`."""
-    X = _complete_matrix(X)
-    mean = X.mean(axis=0)
-    spectrum = _spectrum(X, mean)
-    ks = range(_largest_k(spectrum) + 1)
-    bics = [_maximum(mean, spectrum, k).bic(X) for k in ks]
-    return int(np.argmin(bics))
-
-
-def choose_k_by_held_out(X: ArrayLike, folds: int = 5, rng: int | np.random.Generator = 0) -> int:
-    """Return the k that makes held-out rows most likely :eq:`eq-ppca-held-out`."""
-    X = _complete_matrix(X)
-    n, d = X.shape
-    rows_left = n - -(-n // folds) if 2 <= folds <= n else n
-    largest = _largest_k(_spectrum(X, X.mean(axis=0)))
-    largest = min(largest, max(rows_left - 2, 0))
-    return int(np.argmax(held_out_log_likelihood(X, range(largest + 1), folds, rng)))
-
-
 # --- the closed form ---------------------------------------------------------------------------
 
 
@@ -329,11 +279,6 @@ def _spectrum(X: NDArray, mean: NDArray) -> _Spectrum:
     lam = np.zeros(d, X.dtype)
     lam[: svd.rank] = svd.s**2 / n
     return _Spectrum(lam, svd.V)
-
-
-def _largest_k(spectrum: _Spectrum) -> int:
-    """Return the largest k < d that leaves some variance for the noise."""
-    return max(spectrum.V.shape[1] - 1, 0)
 
 
 def _no_noise_left(d: int, k: int, rank: int) -> str:

@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from .descent import minimize_rows
+from ._engine.checks import data_matrix, tolerance, whole_number
+from ._engine.descent import minimize_rows
+from ._engine.panels import row_blocks
+from ._engine.progress import with_progress
 from .kernel_pca import KernelPCA
 from .kernels import (
     Kernel,
@@ -22,11 +25,8 @@ from .kernels import (
     linear,
     median_sigma,
     rbf,
-    row_blocks,
     squared_distances,
 )
-from .progress import with_progress
-from .validation import data_matrix, tolerance, whole_number
 
 __all__ = [
     "Preimage",

@@ -17,10 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
-from .compare import fix_signs
-from .pca import center_data, fit_pca
-from .progress import with_progress
-from .validation import (
+from ._engine.checks import (
     component_count,
     data_matrix,
     real_array,
@@ -28,6 +25,9 @@ from .validation import (
     tolerance,
     whole_number,
 )
+from ._engine.progress import with_progress
+from .compare import fix_signs
+from .pca import center_data, fit_pca
 
 __all__ = [
     "SparsePCA",

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 
-from .compare import fix_signs
-from .validation import (
+from ._engine.checks import (
     component_count,
     data_matrix,
     fraction,
@@ -23,6 +22,7 @@ from .validation import (
     singular_values,
     tolerance,
 )
+from .compare import fix_signs
 
 __all__ = [
     "SVD",

@@ -17,17 +17,15 @@ from scipy.stats import chi2, multivariate_normal
 from sklearn.decomposition import PCA as PeerPCA
 
 from kpca_edu import same_subspace
+from kpca_edu._engine.checks import data_matrix
+from kpca_edu.choosing_k import choose_k_by_bic, choose_k_by_held_out, held_out_log_likelihood
 from kpca_edu.datasets import tobamovirus
 from kpca_edu.ppca import (
     PPCA,
-    choose_k_by_bic,
-    choose_k_by_held_out,
     fit_ppca,
     fit_ppca_em,
-    held_out_log_likelihood,
     ppca_em_step,
 )
-from kpca_edu.validation import data_matrix
 
 VIRUSES = tobamovirus()
 MEAN6 = np.array([1.0, -2.0, 0.0, 3.0, 0.5, 4.0])
@@ -738,39 +736,6 @@ def test_patterns_of_missing_values_in_any_order():
 
 
 # --- choosing k --------------------------------------------------------------------------------
-
-
-def test_bic_by_hand():
-    """−2ℓ + p log n, with p and ℓ counted apart: eq-ppca-bic."""
-    fit = fit_ppca(VIRUSES, 2)
-    loglik = multivariate_normal(fit.mean, fit.covariance()).logpdf(VIRUSES).sum()
-    assert fit.bic(VIRUSES) == pytest.approx(-2 * loglik + (18 + 36 - 1 + 1) * np.log(38))
-
-
-def test_held_out_by_hand():
-    """Each row is judged by a model that has not seen it: eq-ppca-held-out."""
-    X = VIRUSES[:12]
-    total = 0.0
-    for i in range(12):  # as many folds as rows: their order does not matter
-        fit = fit_ppca(np.delete(X, i, axis=0), 2)
-        total += multivariate_normal(fit.mean, fit.covariance()).logpdf(X[i])
-    assert held_out_log_likelihood(X, [2], folds=12)[0] == pytest.approx(total)
-
-
-@pytest.mark.parametrize("k", [0, 1, 3])
-def test_both_choices_find_the_true_k(k):
-    """With 400 clear samples BIC and held-out rows find k: eq-ppca-bic eq-ppca-held-out."""
-    W = 3 * orthonormal(8, 3, 1)[:, :k]
-    X = PPCA(np.ones(8), W, 1.0).sample(400, 2)
-    assert choose_k_by_bic(X) == k
-    assert choose_k_by_held_out(X) == k
-
-
-def test_choices_with_few_rows():
-    """Only k that leave some noise are tried: eq-ppca-bic eq-ppca-held-out."""
-    X = np.random.default_rng(0).standard_normal((6, 20))
-    assert 0 <= choose_k_by_bic(X) <= 4
-    assert 0 <= choose_k_by_held_out(X, folds=3) <= 2
 
 
 # --- input -------------------------------------------------------------------------------------

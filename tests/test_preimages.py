@@ -18,8 +18,8 @@ from sklearn.decomposition import KernelPCA as TheirKernelPCA
 from sklearn.kernel_ridge import KernelRidge
 
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca
+from kpca_edu._engine.descent import minimize_rows
 from kpca_edu.datasets import mnist_digits
-from kpca_edu.descent import minimize_rows
 from kpca_edu.kernels import (
     cosine,
     laplacian,
@@ -732,7 +732,7 @@ def test_blocks_change_nothing(method, monkeypatch):
     model = fit_kernel_pca(X, 4, rbf(0.7))
     Z = model.encode(ring(11, 25, 0.2))
     whole = preimage(model, Z, method)
-    monkeypatch.setattr("kpca_edu.kernels.BLOCK_ENTRIES", 90)
+    monkeypatch.setattr("kpca_edu._engine.panels.BLOCK_ENTRIES", 90)
     parts = preimage(model, Z, method, progress=True)
     for name in ("X", "distance", "converged", "n_iter"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-10)

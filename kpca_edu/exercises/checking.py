@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,13 +90,21 @@ def _message(error: BaseException) -> str:
 
 
 def as_number(answer: Any) -> float:
-    """Return the answer as a float, or say what a number would have been."""
+    """Return the answer as a float, or say what a number would have been.
+
+    Whole numbers, fractions, decimals, NumPy's numbers, and a list or array that holds one number
+    are all taken.
+    """
     if isinstance(answer, str | bytes):
         kind = type(answer).__name__
         raise WrongAnswer(f"A number is needed, not {kind}: leave out the quotation marks.")
+    if isinstance(answer, bool | np.bool_):
+        raise WrongAnswer("A number is needed, not True or False.")
+    if isinstance(answer, list | tuple | np.ndarray) and np.size(answer) == 1:
+        answer = np.ravel(np.asarray(answer, object))[0]
     try:
         number = float(answer)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise WrongAnswer(f"A number is needed, not {type(answer).__name__}.") from None
     if not np.isfinite(number):
         raise WrongAnswer(f"A finite number is needed, not {number}.")
@@ -130,6 +138,57 @@ def expect_close(answer: Any, right: Any, why: str = "", rtol: float = 1e-6) -> 
     right = np.asarray(right, float)
     given = as_array(answer, right.shape) if right.ndim else np.asarray(as_number(answer))
     if np.abs(given - right).max(initial=0.0) > rtol * (np.abs(right).max(initial=0.0) or 1.0):
+        raise WrongAnswer(why)
+
+
+def expect_number(
+    answer: Any,
+    right: float,
+    digits: int,
+    mistakes: Mapping[float, str] | None = None,
+    why: str = "",
+    percent: bool = False,
+) -> None:
+    """Accept a number that agrees with the right one to so many significant digits.
+
+    It may be rounded to them or be more exact: half a unit of the last digit is allowed.
+    ``mistakes`` are values that typical errors lead to, each with its diagnosis. With
+    ``percent=True`` the right answer is a share, and 100 times it is recognised.
+    """
+    given = as_number(answer)
+    if agrees(given, right, digits):
+        return
+    for value, diagnosis in (mistakes or {}).items():
+        if agrees(given, value, digits):
+            raise WrongAnswer(diagnosis)
+    if percent and agrees(given, 100 * right, digits):
+        raise WrongAnswer(f"That is the percentage: give the share, {digits} digits of it.")
+    if agrees(given, -right, digits):
+        raise WrongAnswer("The size is right, the sign is not.")
+    if agrees(given, right, digits - 1) and digits > 1:
+        raise WrongAnswer(f"Close: {digits} significant digits are asked for.")
+    raise WrongAnswer(why)
+
+
+def agrees(given: float, right: float, digits: int) -> bool:
+    """Tell whether two numbers are equal to so many significant digits of the second."""
+    if right == 0 or not np.isfinite(right):
+        return bool(abs(given - right) <= 0.5 * 10.0**-digits)
+    unit = 10.0 ** (np.floor(np.log10(abs(right))) + 1 - digits)
+    return bool(abs(given - right) <= 0.5 * unit * (1 + 1e-9))
+
+
+def expect_numbers(
+    answer: Any, right: Sequence[float] | NDArray, digits: int, why: str = ""
+) -> None:
+    """Accept a list, tuple or array that agrees entry by entry to so many significant digits.
+
+    The entries are measured by the largest: 0.0001 beside 1 is a zero to three digits.
+    """
+    right = np.asarray(right, float)
+    given = as_array(answer, right.shape)
+    unit = 10.0 ** (np.floor(np.log10(np.abs(right).max() or 1.0)) + 1 - digits)
+    if np.abs(given - right).max(initial=0.0) > 0.5 * unit * (1 + 1e-9):
         raise WrongAnswer(why)
 
 

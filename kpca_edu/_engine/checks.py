@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,17 +15,33 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 __all__ = [
-    "data_matrix",
-    "linear_map",
-    "symmetric_map",
-    "orthonormal_columns",
+    "ConvergenceWarning",
+    "check_columns",
+    "check_scores",
+    "choice",
+    "column_names",
     "component_count",
+    "data_matrix",
+    "flag",
     "fraction",
+    "generator",
+    "linear_map",
+    "number",
+    "orthonormal_columns",
+    "real_array",
+    "row_folds",
+    "singular_values",
+    "symmetric_map",
+    "tell",
     "tolerance",
     "whole_number",
-    "singular_values",
-    "real_array",
 ]
+
+PACKAGE = str(Path(__file__).parents[1])
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration ran out of steps before it met its goal: the result is what it had by then."""
 
 
 def data_matrix(
@@ -142,38 +163,162 @@ def component_count(k: int, limit: int, of: str, least: int = 0) -> int:
     ...
     ValueError: k=12 components asked of a 10×5 matrix: at most 5 exist.
     """
-    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral):
+    if not _is(k, Integral):
         raise ValueError(
             f"k={k!r} is no number of components: a whole number from {least} to {limit} is needed."
         )
+    k = int(k)
     if k < least:
         raise ValueError(f"k={k} components asked of {of}: at least {least} is needed.")
     if k > limit:
         raise ValueError(f"k={k} components asked of {of}: at most {limit} exist.")
-    return int(k)
+    return k
+
+
+def number(
+    value: float,
+    name: str,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    open_low: bool = False,
+    hint: str = "",
+) -> float:
+    """Return value as a finite float from low to high (above low with ``open_low``).
+
+    >>> number(-1.0, "offset", 0.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: offset=-1.0: a number from 0 up is needed.
+    """
+    if _is(value, Real) and np.isfinite(float(value)):
+        value = float(value)
+        if low <= value <= high and not (open_low and value == low):
+            return value
+    wanted = "a finite number"
+    if low > -np.inf:
+        wanted = f"a number {'above' if open_low else 'from'} {low:g}"
+        wanted += f"{' and up' * open_low} to {high:g}" if high < np.inf else " up" * (not open_low)
+    raise ValueError(f"{name}={value!r}: {wanted} is needed{hint}.")
 
 
 def fraction(value: float, name: str) -> float:
     """Return value as a float from 0 to 1, both ends allowed."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 <= value <= 1:
-        raise ValueError(f"{name}={value!r}: a number from 0 to 1 is needed, such as 0.05 for 5 %.")
-    return float(value)
+    return number(value, name, 0.0, 1.0, hint=", such as 0.05 for 5 %")
 
 
 def tolerance(value: float, name: str = "tol") -> float:
-    """Return value as a float that is finite and not negative."""
-    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r}: a number from 0 up is needed, such as 1e-8.")
-    return float(value)
+    """Return value as a float that is finite and not negative: the goal of an iteration."""
+    return number(value, name, 0.0, hint=", such as 1e-8")
 
 
 def whole_number(value: int, name: str, least: int = 0) -> int:
     """Return value as an int that is at least ``least``."""
-    number = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    if not number or value < least:
+    if not _is(value, Integral) or int(value) < least:
         raise ValueError(f"{name}={value!r}: a whole number from {least} up is needed.")
     return int(value)
+
+
+def flag(value: bool, name: str) -> bool:
+    """Return value as a bool; numbers and texts are not taken for one."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r}: True or False is needed.")
+    return bool(value)
+
+
+def choice(value: str, name: str, options: Iterable[str]) -> str:
+    """Return value if it is one of the options.
+
+    >>> choice("both", "side", ["left", "right"])
+    Traceback (most recent call last):
+    ...
+    ValueError: side='both': choose one of "left", "right".
+    """
+    options = list(options)
+    if not isinstance(value, str) or value not in options:
+        known = ", ".join(f'"{option}"' for option in options)
+        raise ValueError(f"{name}={value!r}: choose one of {known}.")
+    return value
+
+
+def generator(rng: int | np.random.Generator) -> np.random.Generator:
+    """Return a NumPy generator: the one given, or a new one from a seed.
+
+    >>> generator("seed")
+    Traceback (most recent call last):
+    ...
+    ValueError: rng='seed': a seed (a whole number from 0 up) or a NumPy generator is needed.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or (_is(rng, Integral) and int(rng) >= 0):
+        return np.random.default_rng(rng)
+    raise ValueError(
+        f"rng={rng!r}: a seed (a whole number from 0 up) or a NumPy generator is needed."
+    )
+
+
+def row_folds(n: int, folds: int, rng: int | np.random.Generator) -> list[NDArray]:
+    """Deal n rows into folds at random: a list of index arrays, sizes equal up to one."""
+    folds = whole_number(folds, "folds", least=2)
+    if folds > n:
+        raise ValueError(f"folds={folds} of {n} rows: at most {n} parts can be held out.")
+    return np.array_split(generator(rng).permutation(n), folds)
+
+
+def check_columns(X: Any, d: int, columns: Sequence[str] | None = None, name: str = "X") -> None:
+    """Refuse new samples whose features are not those that the model was fitted on.
+
+    X is what the user gave, converted or not; ``columns`` are the names that the model has seen.
+    """
+    if (given := np.shape(X)[1]) != d:
+        raise ValueError(
+            f"{name} has {given} columns and the model was fitted on {d}: "
+            f"new samples need the same features in the same order."
+        )
+    names = column_names(X)
+    if columns is None or names is None or names == tuple(columns):
+        return
+    j = next(j for j in range(d) if names[j] != columns[j])
+    raise ValueError(
+        f"Column {j} of {name} is called {names[j]!r}, and the model was fitted with "
+        f"{columns[j]!r} there: new samples need the same features in the same order."
+    )
+
+
+def check_scores(Z: ArrayLike, k: int, name: str = "Z") -> NDArray:
+    """Return Z as a matrix with a column for each of the model's k components."""
+    if k == 0 and np.ndim(Z) == 2 and np.shape(Z)[1] == 0:
+        return np.asarray(Z, float)
+    Z = data_matrix(Z, name)
+    if Z.shape[1] != k:
+        raise ValueError(
+            f"{name} has {Z.shape[1]} columns and the model {k} components: "
+            f"a column of scores for each is needed, as encode gives them."
+        )
+    return Z
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of a DataFrame's columns; None for what has no names (all of them texts)."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "iloc"):
+        return None
+    names = tuple(columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def tell(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's own code that called the library."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)
+
+
+def _is(value: Any, kind: type) -> bool:
+    """Tell whether value is such a number; booleans are none."""
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
 def singular_values(s: ArrayLike, name: str = "s") -> NDArray:
@@ -200,7 +345,11 @@ def singular_values(s: ArrayLike, name: str = "s") -> NDArray:
 
 
 def real_array(A: ArrayLike, name: str) -> NDArray:
-    """Return A as an array of floats of any dimension; refuse what is not made of real numbers."""
+    """Return A as an array of floats of any dimension; refuse what is not made of real numbers.
+
+    Single and double precision stay what they are; half precision, integers and booleans become
+    doubles, and so does extended precision, which LAPACK does not have.
+    """
     if hasattr(A, "toarray"):
         raise ValueError(
             f"{name} is a sparse matrix: this function works on dense arrays. "
@@ -227,22 +376,38 @@ def real_array(A: ArrayLike, name: str) -> NDArray:
         array = _floats_of_objects(array, name)
     if array.dtype.kind not in "fiub":
         raise ValueError(
-            f"{name} holds entries that are not numbers, such as text or dates: "
+            f"{name} holds entries that are not numbers, such as text or dates{_where_text(A)}: "
             f"real numbers are needed. Encode or drop those columns first."
         )
-    return array if array.dtype.kind == "f" else array.astype(float)
+    if array.dtype in (np.float32, np.float64):
+        return array
+    with np.errstate(over="ignore"):  # beyond the doubles: infinity, and refused as such
+        return array.astype(float)
 
 
 def _floats_of_objects(array: NDArray, name: str) -> NDArray:
-    """Turn whole numbers of any size, fractions, decimals and None (a NaN) into floats."""
+    """Turn whole numbers of any size, fractions, decimals, None and pd.NA (NaN) into floats."""
+    gaps = np.array([x is None or type(x).__name__ in ("NAType", "NaTType") for x in array.flat])
     try:
-        return array.astype(float)
+        return np.where(gaps.reshape(array.shape), np.nan, array).astype(float)
     except OverflowError:
         raise ValueError(
             f"{name} holds integers too large for a float: scale them down first."
         ) from None
     except (TypeError, ValueError):
         return array  # no numbers: the caller says so
+
+
+def _where_text(A: Any) -> str:
+    """Name the first column of a DataFrame that is not made of numbers."""
+    if column_names(A) is None:
+        return ""
+    for column in A.columns:
+        if np.asarray(A[column]).dtype.kind not in "fiubO":
+            return f" (column {column!r})"
+        if any(isinstance(x, str | bytes) for x in A[column]):
+            return f" (column {column!r})"
+    return ""
 
 
 def _finite(array: NDArray, name: str) -> NDArray:

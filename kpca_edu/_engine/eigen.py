@@ -1,4 +1,4 @@
-"""The leading eigenpairs of a symmetric matrix: by block Lanczos, or densely where that is quicker.
+"""The leading eigenpairs of a symmetric matrix: by block Lanczos, or by LAPACK where n is small.
 
 Block Lanczos multiplies the matrix with a dozen vectors at a time, which takes little longer than
 with two or three, and keeps its whole basis orthonormal. Convergence is judged by the residual.
@@ -6,17 +6,21 @@ with two or three, and keeps its whole basis orthonormal. Convergence is judged 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["Eigenpairs", "top_eigenpairs", "block_lanczos", "lanczos_pays", "SymmetricPanels"]
+from .panels import SymmetricPanels
+
+__all__ = ["Eigenpairs", "GramOperator", "block_lanczos", "lanczos_pays", "top_eigenpairs"]
 
 BLOCK = 12  # vectors multiplied at once
 PROBES = 4  # block steps from a fresh start, to look for copies of an eigenvalue that were missed
+SMALL = 500  # up to this size NumPy's eigh, which finds all, beats SciPy's, which finds a few
+PATIENCE = 10_000  # block steps where there is no dense matrix to fall back on
+ROOM = 2**28  # entries of a matrix, two gigabytes, up to which it is formed as the last resort
 
 
 class Eigenpairs(NamedTuple):
@@ -27,65 +31,44 @@ class Eigenpairs(NamedTuple):
     lowest: float  # an upper bound of the smallest eigenvalue: exact if all were computed
 
 
-class SymmetricPanels:
-    """The lower triangle of a symmetric matrix in panels of rows: half the memory of all of it.
+class SymmetricOperator(Protocol):
+    """A symmetric matrix that need not be there: rows can be multiplied by it."""
 
-    A panel holds its rows up to the diagonal and ends in a symmetric square.
-    """
+    dtype: np.dtype
+
+    def __len__(self) -> int: ...
+
+    def __rmatmul__(self, V: NDArray) -> NDArray: ...
+
+    def whole(self) -> NDArray: ...
+
+
+Symmetric = NDArray | SymmetricPanels | SymmetricOperator
+
+
+class GramOperator:
+    """AᵀA for anything that has ``shape``, ``dtype``, ``@`` and ``.T``; it is not formed."""
 
     __array_ufunc__ = None  # so that NumPy leaves V @ K to __rmatmul__
 
-    def __init__(self, panels: Iterable[NDArray]):
-        self.panels = list(panels)
-        self.dtype = self.panels[0].dtype
+    def __init__(self, A):
+        self.A, self.At, self.dtype = A, A.T, np.dtype(A.dtype)
 
     def __len__(self) -> int:
-        return self.panels[-1].shape[1]
+        return self.A.shape[1]
 
     def __rmatmul__(self, V: NDArray) -> NDArray:
-        """Return V @ K, V : (m, n), every entry read once."""
-        VK = np.zeros_like(V)
-        for panel in self.panels:
-            start, stop = _rows(panel)
-            VK[:, start:stop] += V[:, :stop] @ panel.T
-            VK[:, :start] += V[:, start:stop] @ panel[:, :start]
-        return VK
-
-    def diagonal(self) -> NDArray:
-        return np.concatenate([panel.diagonal(_rows(panel)[0]) for panel in self.panels])
-
-    def row_means(self) -> NDArray:
-        """Return the mean of each row, summed in doubles."""
-        sums = np.zeros(len(self))
-        for panel in self.panels:
-            start, stop = _rows(panel)
-            sums[start:stop] += panel.sum(axis=1, dtype=float)
-            sums[:start] += panel[:, :start].sum(axis=0, dtype=float)
-        return sums / len(self)
-
-    def max(self) -> float:
-        return max(float(panel.max()) for panel in self.panels)
-
-    def min(self) -> float:
-        return min(float(panel.min()) for panel in self.panels)
+        return (self.At @ (self.A @ V.T)).T
 
     def whole(self) -> NDArray:
-        """Return the whole matrix as an array."""
-        return mirrored(self.panels, np.empty((len(self), len(self)), self.dtype))
-
-
-def mirrored(panels: Iterable[NDArray], K: NDArray) -> NDArray:
-    """Write the panels of a symmetric matrix and their mirror images into K, and return it."""
-    for panel in panels:
-        start, stop = _rows(panel)
-        K[start:stop, :stop] = panel
-        K[:start, start:stop] = panel[:, :start].T
-    return K
-
-
-def _rows(panel: NDArray) -> tuple[int, int]:
-    """Return the first row of a panel and the one after its last."""
-    return panel.shape[1] - panel.shape[0], panel.shape[1]
+        """Form AᵀA, 64 columns at a time."""
+        n = len(self)
+        K = np.empty((n, n), self.dtype)
+        for start in range(0, n, 64):
+            K[start : start + 64] = np.eye(min(64, n - start), n, start, dtype=self.dtype) @ self
+        K += K.T.copy()
+        K /= 2
+        return K
 
 
 def lanczos_pays(n: int, k: int) -> bool:
@@ -94,33 +77,44 @@ def lanczos_pays(n: int, k: int) -> bool:
 
 
 def top_eigenpairs(
-    K: NDArray | SymmetricPanels,
-    k: int,
-    center: bool = True,
-    overwrite: bool = False,
+    K: Symmetric, k: int, *, center: bool = False, overwrite: bool = False, tol: float = 0.0
 ) -> Eigenpairs:
-    """Return the k largest eigenvalues of JKJ and their eigenvectors.
+    """Return the k largest eigenvalues of K, or of JKJ if ``center``, and orthonormal eigenvectors.
 
-    They solve :eq:`eq-kpca-dual`. K : (n, n) symmetric, taken as it is if not
-    centred. With ``overwrite=True`` its memory may be used for work.
+    K : (n, n) symmetric: an array, panels, or an operator. All copies of a repeated eigenvalue
+    are found. Residuals ‖Ka − λa‖ are at most ``tol`` λ₁, or at the level of rounding if that is
+    larger. With ``overwrite=True`` the memory of an array may be used for work.
+
+    Costs a few dozen products with a dozen vectors where k is much smaller than n, and O(n³)
+    otherwise.
     """
-    pairs = block_lanczos(K, k, center) if lanczos_pays(len(K), k) else None
-    if pairs is not None:
-        return pairs
-    if isinstance(K, SymmetricPanels):
+    dense = isinstance(K, np.ndarray | SymmetricPanels)
+    if lanczos_pays(len(K), k):
+        steps = 300 if dense or len(K) ** 2 <= ROOM else PATIENCE
+        if (pairs := block_lanczos(K, k, center=center, max_steps=steps, tol=tol)) is not None:
+            return pairs
+    if not isinstance(K, np.ndarray):
+        if not dense and len(K) ** 2 > ROOM:
+            raise ValueError(
+                f"The {k} largest of {len(K)} eigenvalues could not be told apart by iterating, "
+                f"and the matrix is too large to be formed: ask for fewer components."
+            )
         K, overwrite = K.whole(), True
     return _dense(K, k, center, overwrite)
 
 
 def block_lanczos(
-    K: NDArray | SymmetricPanels, k: int, center: bool = True, max_steps: int = 300
+    K: Symmetric, k: int, *, center: bool = False, max_steps: int = 300, tol: float = 0.0
 ) -> Eigenpairs | None:
     """Return the k leading eigenpairs by block Lanczos with thick restarts, or None if it is slow.
 
     An eigenvalue with more copies than vectors in a block shows only some of them. So after
-    convergence a fresh random block looks for larger eigenvalues beside those that were found.
+    convergence a fresh random block looks for larger eigenvalues beside those that were found,
+    until the best that it can find has settled too.
     """
-    space = _KrylovSpace(K, max(len(K) // 10, k + (PROBES + 1) * BLOCK), center)
+    n = len(K)
+    size = max(min(n // 10, 4 * k + 40 * BLOCK), k + (PROBES + 1) * BLOCK)
+    space = _KrylovSpace(K, size, center)
     lowest, confirmed, unchecked = np.inf, None, 0
     for _ in range(max_steps):
         space.step()
@@ -130,15 +124,24 @@ def block_lanczos(
         unchecked = 0
         theta, S = space.ritz()
         lowest = min(lowest, theta[-1])
-        if len(theta) > k and space.residual(S[:, :k]) <= space.noise(theta[0]):
-            if confirmed is not None and np.all(theta[:k] <= confirmed + space.noise(theta[0])):
+        goal = max(space.noise(theta[0]), tol * abs(theta[0]))
+        if len(theta) > k and space.residuals(S[:, :k]).max() <= goal:
+            if confirmed is None or np.any(theta[:k] > confirmed + goal):
+                confirmed = theta[:k]
+                space.restart(theta[:k], S[:, :k], fresh=True)
+                continue
+            if space.residuals(S[:, k : k + 1]).max() <= _settled(theta, k, goal):
                 return Eigenpairs(theta[:k], space.vectors(S[:, :k]), float(lowest))
-            confirmed = theta[:k]
-            space.restart(theta[:k], S[:, :k], fresh=True)
-        elif space.full:
+        if space.full:
             kept = space.cut(theta, k + BLOCK)
             space.restart(theta[:kept], S[:, :kept])
     return None
+
+
+def _settled(theta: NDArray, k: int, goal: float) -> float:
+    """Return the residual of the best one left out that tells it from those that were found."""
+    gap = theta[k - 1] - theta[k]
+    return max(gap, 1e-6 * abs(theta[0]), goal)
 
 
 class _KrylovSpace:
@@ -147,7 +150,7 @@ class _KrylovSpace:
     To centre is to keep 1/√n as the first vector of Q: all others are orthogonal to it.
     """
 
-    def __init__(self, K: NDArray | SymmetricPanels, size: int, center: bool):
+    def __init__(self, K: Symmetric, size: int, center: bool):
         n = len(K)
         self.K, self.size, self.first = K, size, int(center)
         self.rng = np.random.default_rng(0)
@@ -172,16 +175,16 @@ class _KrylovSpace:
     def ritz(self) -> tuple[NDArray, NDArray]:
         """Return the eigenvalues of T, falling, and its eigenvectors."""
         T = self.T[: self.used, : self.used]
-        theta, S = linalg.eigh(T, lower=False, check_finite=False)
+        theta, S = np.linalg.eigh(T, UPLO="U")
         return theta[::-1], S[:, ::-1]
 
-    def residual(self, S: NDArray) -> float:
-        """Return the largest ‖Kv − θv‖ of the Ritz vectors v = QS."""
-        return float(linalg.norm(self.R @ S[-BLOCK:], axis=0).max())
+    def residuals(self, S: NDArray) -> NDArray:
+        """Return ‖Kv − θv‖ of the Ritz vectors v = QS."""
+        return np.linalg.norm(self.R @ S[-BLOCK:], axis=0)
 
     def noise(self, theta: float) -> float:
         """Return the residual that rounding leaves anyway."""
-        return 64 * np.finfo(self.K.dtype).eps * max(abs(theta), self.size_of_K)
+        return 64 * float(np.finfo(self.K.dtype).eps) * max(abs(float(theta)), self.size_of_K)
 
     def cut(self, theta: NDArray, kept: int) -> int:
         """Return how many to keep: not some copies of an eigenvalue without the others."""
@@ -214,11 +217,11 @@ class _KrylovSpace:
         """
         Q = self.Q[:, : self.first + self.used]
         C = Q.T @ W
-        W, R = _qr(W - Q @ C)
+        W, R = np.linalg.qr(W - Q @ C)
         lost = np.abs(R.diagonal()) <= self.noise(np.abs(C).max(initial=0))
         W[:, lost] = self._random_block()[:, lost]  # the space is closed there: go on elsewhere
         R[lost] = 0
-        W, again = _qr(W - Q @ (Q.T @ W))
+        W, again = np.linalg.qr(W - Q @ (Q.T @ W))
         return W, again @ R, C[self.first :]
 
 
@@ -226,22 +229,22 @@ def _dense(K: NDArray, k: int, center: bool, overwrite: bool) -> Eigenpairs:
     """Return the k leading eigenpairs by LAPACK; of a small matrix it computes all."""
     n = len(K)
     lowest = None
-    if n > 300:  # all eigenpairs would take twice as long as a few
+    if n > SMALL:  # all eigenpairs would take twice as long as a few
         space = _KrylovSpace(K, (PROBES + 1) * BLOCK, center)
         for _ in range(PROBES):
             space.step()
-        lowest = space.ritz()[0][-1]
+        lowest = float(space.ritz()[0][-1])
     K = K if overwrite else K.copy()
     if center:
         row_means = K.mean(axis=1, dtype=float)
         q = (row_means - row_means.mean() / 2).astype(K.dtype, copy=False)
         K -= q  # JKJ = K − 1qᵀ − q1ᵀ, in place
         K -= q[:, None]
-    first = 0 if lowest is None else n - k
-    lam, A = linalg.eigh(K.T, subset_by_index=[first, n - 1], overwrite_a=True, check_finite=False)
-    lowest = lam[0] if lowest is None else lowest
-    return Eigenpairs(lam[::-1][:k], A[:, ::-1][:, :k], float(lowest))
-
-
-def _qr(W: NDArray) -> tuple[NDArray, NDArray]:
-    return linalg.qr(W, mode="economic", overwrite_a=True, check_finite=False)
+    if lowest is None:
+        lam, A = np.linalg.eigh(K)
+        lowest = float(lam[0])
+    else:
+        lam, A = linalg.eigh(
+            K.T, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False
+        )
+    return Eigenpairs(lam[::-1][:k], A[:, ::-1][:, :k], lowest)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kpca_edu._engine.checks import component_count, data_matrix, fraction, singular_values
 from kpca_edu.compare import align_signs, same_subspace, subspace_angles
 from kpca_edu.svd import (
     choose_rank,
@@ -21,7 +22,6 @@ from kpca_edu.svd import (
     svd_via_gram,
     thin_svd,
 )
-from kpca_edu.validation import component_count, data_matrix, fraction, singular_values
 
 GOOD, ONE = np.eye(2), np.ones((2, 1))
 S = [2.0, 1.0]

@@ -1,0 +1,43 @@
+"""Results that can't change: models own their arrays, and nobody can write to them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Frozen", "read_only"]
+
+
+class Frozen:
+    """Base of every frozen dataclass that holds arrays.
+
+    An array that somebody could still write to is copied, so that ``A *= 2`` after a fit changes
+    no model; the model's own arrays are read-only, also after pickle and copy.
+    """
+
+    def __post_init__(self) -> None:
+        self._freeze()
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, field.name, read_only(value))
+
+
+def read_only(array: NDArray) -> NDArray:
+    """Return the array if nobody can write to its memory, else a read-only copy."""
+    owner = array
+    while isinstance(owner, np.ndarray) and not owner.flags.writeable and owner.base is not None:
+        owner = owner.base
+    if isinstance(owner, np.ndarray) and not owner.flags.writeable:
+        return array
+    array = np.array(array, order="K", copy=True)
+    array.flags.writeable = False
+    return array
