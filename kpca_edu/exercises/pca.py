@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..pca import encoder_decoder_loss, fit_pca, hard_threshold_factor
+from ..choosing_k import hard_threshold_factor
+from ..pca import encoder_decoder_loss, fit_pca
 from .checking import (
     WrongAnswer,
     as_array,
