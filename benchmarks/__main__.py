@@ -1,4 +1,4 @@
-"""The command line: python -m benchmarks [name …] [--quick] [--repeats N] [--threads N] …"""
+"""The command line: python -m benchmarks [name …] [--quick] [--full] [--repeats N] …"""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from threadpoolctl import threadpool_limits
-
 from . import centering, kernel_pca, pca, power_method, preimages, sparse_pca, svd
-from .harness import run
+from .harness import default_threads, run
 from .report import environment, markdown, write_json
 
 TASKS = [
@@ -29,21 +27,22 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     tasks = [task for task in TASKS if not options.names or task.name in options.names]
     repeats = options.repeats or (2 if options.quick else 7)
-    with threadpool_limits(options.threads):
-        results = [
-            run(task, repeats, options.quick, _progress(f"[{number}/{len(tasks)}] "))
-            for number, task in enumerate(tasks, start=1)
-        ]
-        machine = environment()
+    threads = sorted({1, default_threads()})
+    results = [
+        run(task, repeats, options.quick, threads, options.full, _progress(f"[{i}/{len(tasks)}] "))
+        for i, task in enumerate(tasks, start=1)
+    ]
+    machine = environment()
     _clear_progress()
     settings = {
         "quick": options.quick,
         "repeats": repeats,
+        "threads": threads,
         "tasks": [t.name for t in tasks],
     }
     if options.quick:
         print("Quick run: sizes are a tenth of those named, and the ratios mean nothing.\n")
-    print(markdown(results, machine))
+    print(markdown(results, machine, threads))
     write_json(options.json, results, machine, settings)
     return int(any(m.failure for result in results for m in result.measurements.values()))
 
@@ -57,9 +56,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="name", help="tasks to run (default: all)")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
     parser.add_argument("--repeats", type=int, help="timed rounds (default: 7, quick: 2)")
-    # With more, the OpenBLAS copies of NumPy and SciPy fight for the cores inside any peer that
-    # uses both: randomized_svd took four times as long on two threads as on one.
-    parser.add_argument("--threads", type=int, default=1, help="threads of BLAS (default: 1)")
+    parser.add_argument("--full", action="store_true", help="also the peers that take minutes")
     parser.add_argument(
         "--json",
         type=Path,
@@ -73,8 +70,6 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"no task named {', '.join(sorted(unknown))}: choose from {known}")
     if options.repeats is not None and options.repeats < 1:
         parser.error(f"--repeats {options.repeats}: at least 1 is needed")
-    if options.threads < 1:
-        parser.error(f"--threads {options.threads}: at least 1 is needed")
     if not options.json.parent.is_dir():
         parser.error(f"--json {options.json}: there is no folder {options.json.parent}")
     return options

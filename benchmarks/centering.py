@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import KernelCenterer
 
-import kpca_edu
+from kpca_edu import center_gram
+from kpca_edu.centering import center_gram_in_place
+from kpca_edu.kernels import median_sigma, rbf
 
 from .harness import Task
 
@@ -30,7 +32,7 @@ def gaussian(n: int, d: int) -> Callable[..., GramProblem]:
 
     def make(rng: np.random.Generator, quick: bool) -> GramProblem:
         X = rng.standard_normal((n // 10 if quick else n, d))
-        K = kpca_edu.rbf(kpca_edu.median_sigma(X))(X, X)
+        K = rbf(median_sigma(X))(X, X)
         K = (K + K.T) / 2
         K.flags.writeable = False
         r = K.mean(axis=1, dtype=np.longdouble)
@@ -45,7 +47,7 @@ def gaussian(n: int, d: int) -> Callable[..., GramProblem]:
 
 def ours_in_place(problem: GramProblem) -> NDArray:
     np.copyto(problem.work, problem.K)
-    return kpca_edu.center_gram_in_place(problem.work)
+    return center_gram_in_place(problem.work)
 
 
 def theirs_in_place(problem: GramProblem) -> NDArray:
@@ -54,7 +56,7 @@ def theirs_in_place(problem: GramProblem) -> NDArray:
 
 
 def ours(problem: GramProblem) -> NDArray:
-    return kpca_edu.center_gram(problem.K)
+    return center_gram(problem.K)
 
 
 def theirs(problem: GramProblem) -> NDArray:

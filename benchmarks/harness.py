@@ -1,21 +1,24 @@
 """Measure several solutions of one task side by side: seconds, error, peak memory.
 
 Contenders run in turn in one process (ours, peer 1, peer 2, ours, …), so that a busy or throttled
-machine slows all of them alike and the *ratio* of their times stays meaningful.
+machine slows all of them alike and the *ratio* of their times stays meaningful. Everything is timed
+twice: with one BLAS thread, and with as many as the machine takes by default, as users run it.
 """
 
 from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
 
-__all__ = ["Task", "Measurement", "Result", "run"]
+__all__ = ["Task", "Measurement", "Result", "default_threads", "run"]
 
 Problem = Any  # whatever the task's make_problem returns
 Solver = Callable[[Problem], Any]
@@ -38,22 +41,22 @@ class Task:
     error: Callable[[Any, Problem], float]  # (result, problem); 0 is perfect
     memory_partly_seen: tuple[str, ...] = ()  # contenders with work arrays hidden from tracemalloc
     most_rounds: int = 100  # a limit on timed rounds, for tasks that take minutes
+    slow: tuple[str, ...] = ()  # contenders that take minutes: left out unless asked for
 
 
 @dataclass(frozen=True)
 class Measurement:
     """What one contender needed and what it reached."""
 
-    seconds: list[float] = field(default_factory=list)  # one a repeat; empty if it failed
+    seconds: dict[int, list[float]] = field(default_factory=dict)  # threads: one a repeat
     error: float | None = None
     peak_mb: float | None = None  # largest sum of Python and NumPy allocations beyond the input
     peak_is_lower_bound: bool = False
     failure: str | None = None  # the exception, if it raised one
 
-    @property
-    def median_seconds(self) -> float | None:
-        """The middle one of the times: a single slow run does not move it."""
-        return median(self.seconds) if self.seconds else None
+    def median_seconds(self, threads: int) -> float | None:
+        """Return the middle one of the times: a single slow run does not move it."""
+        return median(self.seconds[threads]) if self.seconds.get(threads) else None
 
 
 @dataclass(frozen=True)
@@ -69,30 +72,41 @@ class Result:
         return next(iter(self.measurements.values()))
 
 
-def run(task: Task, repeats: int, quick: bool, show: Callable[[str], None]) -> Result:
+def default_threads() -> int:
+    """Return how many threads BLAS takes unless it is told otherwise."""
+    return max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+
+
+def run(
+    task: Task,
+    repeats: int,
+    quick: bool,
+    threads: Sequence[int],
+    full: bool,
+    show: Callable[[str], None],
+) -> Result:
     """Measure every contender of the task; `show` is told what is going on."""
     show(f"{task.name}: making the problem")
     problem = task.make_problem(np.random.default_rng(0), quick)
+    chosen = {name: s for name, s in task.contenders.items() if full or name not in task.slow}
     judged = {}
-    for name in task.contenders:
+    for name in chosen:
         show(f"{task.name}: warm-up and memory, {name}")
         judged[name] = _judge(task, name, problem)
-    runnable = {name: task.contenders[name] for name, m in judged.items() if m.failure is None}
+    runnable = {name: chosen[name] for name, m in judged.items() if m.failure is None}
     rounds = min(repeats, task.most_rounds)
-    seconds = _time_in_turn(runnable, problem, rounds, lambda step: show(f"{task.name}: {step}"))
-    return Result(
-        task,
-        {
-            name: Measurement(
-                seconds.get(name, []),
-                m.error,
-                m.peak_mb,
-                m.peak_is_lower_bound,
-                m.failure,
-            )
-            for name, m in judged.items()
-        },
-    )
+    seconds: dict[str, dict[int, list[float]]] = {name: {} for name in chosen}
+    for count in threads:
+        with threadpool_limits(count, user_api="blas"):
+            say = partial(_say, show, f"{task.name}, threads: {count}")
+            times = _time_in_turn(runnable, problem, rounds, say)
+        for name, values in times.items():
+            seconds[name][count] = values
+    return Result(task, {name: replace(m, seconds=seconds[name]) for name, m in judged.items()})
+
+
+def _say(show: Callable[[str], None], title: str, step: str) -> None:
+    show(f"{title}, {step}")
 
 
 def _judge(task: Task, name: str, problem: Problem) -> Measurement:

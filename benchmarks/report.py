@@ -18,14 +18,11 @@ from .harness import Measurement, Result
 
 __all__ = ["environment", "markdown", "write_json"]
 
-HEADER = """\
-| task | contender | median s | min–max s | error | peak MB | time ratio | memory ratio |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"""
-
 FOOTNOTE = """\
-Ratios are ours ÷ theirs: below 1 we need less. Times that differ by less than the spread are
-equal. Peak MB is what Python and NumPy allocated beyond the input, result included (tracemalloc);
-≥ marks contenders whose LAPACK work arrays it can't see, so that their ratio is only a bound."""
+Times are medians, with smallest and largest in brackets. Ratios are ours ÷ theirs: below 1 we need
+less; times that differ by less than the spread are equal. Peak MB is what Python and NumPy
+allocated beyond the input, result included (tracemalloc); ≥ marks contenders whose LAPACK work
+arrays it can't see, so that their ratio is only a bound."""
 
 MISSING = "—"
 
@@ -53,9 +50,13 @@ def environment() -> dict:
     }
 
 
-def markdown(results: list[Result], machine: dict) -> str:
+def markdown(results: list[Result], machine: dict, threads: list[int]) -> str:
     """Return the table of all results, what its errors mean, and where they were measured."""
-    rows = [_row(result, name) for result in results for name in result.measurements]
+    columns = [*(f"s, {t} thread{'s' * (t > 1)}" for t in threads), "error", "peak MB"]
+    columns += [*(f"time ratio, {t}" for t in threads), "memory ratio"]
+    header = "| task | contender | " + " | ".join(columns) + " |"
+    header += "\n| --- | --- |" + " ---: |" * len(columns)
+    rows = [_row(result, name, threads) for result in results for name in result.measurements]
     tasks = [
         f"- `{r.task.name}`: {r.task.description}. Error: {r.task.error_means}." for r in results
     ]
@@ -65,7 +66,7 @@ def markdown(results: list[Result], machine: dict) -> str:
         for name, m in r.measurements.items()
         if m.failure
     ]
-    table = "\n".join([HEADER, *rows])
+    table = "\n".join([header, *rows])
     parts = [table, FOOTNOTE, "\n".join(tasks + failures), _machine_line(machine)]
     return "\n\n".join(parts)
 
@@ -87,20 +88,24 @@ def write_json(path: Path, results: list[Result], machine: dict, settings: dict)
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _row(result: Result, name: str) -> str:
+def _row(result: Result, name: str, threads: list[int]) -> str:
     m, ours = result.measurements[name], result.ours
     if m.failure:
-        measured = [MISSING, MISSING, "failed", MISSING]
+        measured = [*[MISSING] * len(threads), "failed", MISSING]
     else:
-        spread = f"{_digits(min(m.seconds))}–{_digits(max(m.seconds))}"
         peak = ("≥ " if m.peak_is_lower_bound else "") + _digits(m.peak_mb)
-        measured = [_digits(m.median_seconds), spread, f"{m.error:.1e}", peak]
+        measured = [*(_spread(m, t) for t in threads), f"{m.error:.1e}", peak]
     if m is ours:
-        ratios = [MISSING, MISSING]
+        ratios = [MISSING] * (len(threads) + 1)
     else:
-        time_ratio = _digits(_ratio(ours.median_seconds, m.median_seconds))
-        ratios = [time_ratio, _memory_ratio(ours, m)]
+        pairs = [(ours.median_seconds(t), m.median_seconds(t)) for t in threads]
+        ratios = [*(_digits(_ratio(*pair)) for pair in pairs), _memory_ratio(ours, m)]
     return "| " + " | ".join([f"`{result.task.name}`", name, *measured, *ratios]) + " |"
+
+
+def _spread(m: Measurement, threads: int) -> str:
+    times = m.seconds[threads]
+    return f"{_digits(m.median_seconds(threads))} ({_digits(min(times))}–{_digits(max(times))})"
 
 
 def _memory_ratio(ours: Measurement, theirs: Measurement) -> str:
@@ -117,12 +122,13 @@ def _memory_ratio(ours: Measurement, theirs: Measurement) -> str:
 def _numbers(m: Measurement, ours: Measurement) -> dict:
     finite_error = m.error is not None and math.isfinite(m.error)
     return {
-        "median_seconds": m.median_seconds,
-        "seconds": m.seconds,
+        "seconds": m.seconds,  # {threads: times}
         "error": m.error if finite_error else None,  # JSON has no NaN
         "peak_mb": m.peak_mb,
         "peak_is_lower_bound": m.peak_is_lower_bound,
-        "time_ratio": _ratio(ours.median_seconds, m.median_seconds),
+        "time_ratio": {
+            t: _ratio(ours.median_seconds(t), m.median_seconds(t)) for t in ours.seconds
+        },
         "memory_ratio": _ratio(ours.peak_mb, m.peak_mb),
         "failure": m.failure,
     }

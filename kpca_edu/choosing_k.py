@@ -1,21 +1,31 @@
 """How many components? Rules that choose k, each with its assumptions.
 
-Rows of X are samples. Every rule returns an int; what it looks at has a function of its own.
+X is n×d, rows are samples, and complete: NaN is refused. Every rule returns an int; what it looks
+at has a function of its own, to be drawn. No rule changes its mind when all of X is scaled, or
+when a number is added to a column. Data without variance leave nothing to choose, and are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Real
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import integrate, linalg, optimize
+from scipy import integrate, optimize
 
-from ._engine.checks import component_count, data_matrix, fraction, row_folds, whole_number
+from ._engine.checks import (
+    component_count,
+    flag,
+    fraction,
+    generator,
+    number,
+    row_folds,
+    whole_number,
+)
+from ._engine.factors import rescaled
+from ._engine.filling import known_part, nearest_of_rank, settle
+from ._engine.likelihoods import log_likelihoods, parameter_counts
 from ._engine.progress import with_progress
-from .pca import _column_means, _fit_by_svd
-from .ppca import _complete_matrix, _maximum, _Spectrum, _spectrum
+from ._engine.tables import centred_table, entry_folds, scaled_table
+from .ppca import spectrum
 from .svd import choose_rank
 
 __all__ = [
@@ -28,43 +38,67 @@ __all__ = [
     "marchenko_pastur_median",
     "choose_k_by_cross_validation",
     "held_out_errors",
+    "fill_in",
     "choose_k_by_bic",
+    "bic_of_each_k",
+    "choose_k_by_held_out_likelihood",
     "held_out_log_likelihood",
-    "choose_k_by_held_out",
 ]
+
+TIE = 1e-9  # numbers that differ by less, relatively, count as equal: rounding decides nothing
+EQUAL = 1e-4  # a component that gains less than this part of the variance predicts nothing
+STILL = 1e-3  # filled-in values stand still when they change by this part of the spread
+STEPS = 500  # as many are tried; a few dozen are usual
+
+
+# How much may I lose?
 
 
 def choose_k_by_error(
-    X: ArrayLike, max_relative_error: float, squared: bool = False, center: bool = True
+    X: ArrayLike, max_relative_error: float, *, squared: bool = False, center: bool = True
 ) -> int:
     """Return the smallest k with ‖X_c − X̂_c‖_F ≤ bound · ‖X_c‖_F :eq:`eq-pca-relative-error`.
 
-    With ``squared=True`` the bound is on the lost share of the variance.
+    With ``squared=True`` the bound is on the lost share of the variance; with ``center=False``
+    the error is about the origin. It assumes nothing about the data, and so can't tell structure
+    from noise: it fails where the bound was chosen by habit.
 
     >>> choose_k_by_error([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 0.35)
     1
     """
-    s = _singular_values(data_matrix(X), center)
-    return choose_rank(s, max_relative_error, squared)
+    bound = fraction(max_relative_error, "max_relative_error")
+    s = centred_table(X, flag(center, "center")).singular_values()
+    return choose_rank(s, min(bound * (1 + TIE), 1.0), squared=flag(squared, "squared"))
+
+
+# Is it more than chance?
 
 
 def choose_k_by_parallel_analysis(
     X: ArrayLike,
     rng: int | np.random.Generator = 0,
+    *,
     repeats: int = 100,
     quantile: float = 0.95,
     progress: bool = False,
 ) -> int:
-    """Count the leading variances above those of shuffled columns :eq:`eq-pca-parallel`."""
-    shuffled = parallel_variances(X, rng, repeats, progress)
-    threshold = np.quantile(shuffled, fraction(quantile, "quantile"), axis=0)
-    X = data_matrix(X)
-    return _leading(_singular_values(X) ** 2 / len(X) > threshold)
+    """Count the leading variances above those of shuffled columns :eq:`eq-pca-parallel`.
+
+    It assumes that the rows are independent samples, and lets the noise differ from column to
+    column. It fails by caution: a strong first component uses up variance that the shuffled
+    tables still have, and weak ones after it are missed.
+    """
+    quantile, table = fraction(quantile, "quantile"), centred_table(X)
+    shuffled = parallel_variances(table.Xc, rng, repeats=repeats, progress=progress)
+    threshold = np.quantile(shuffled, quantile, axis=0)
+    passed = table.singular_values() ** 2 / len(table.Xc) > threshold * (1 + TIE)
+    return int(np.argmin(np.append(passed, False)))  # those before the first that fails
 
 
 def parallel_variances(
     X: ArrayLike,
     rng: int | np.random.Generator = 0,
+    *,
     repeats: int = 100,
     progress: bool = False,
 ) -> NDArray:
@@ -72,41 +106,44 @@ def parallel_variances(
 
     Shuffling keeps each column's distribution and destroys what ties columns together.
     """
-    X = data_matrix(X)
-    rng = np.random.default_rng(rng)
-    rounds = with_progress(range(whole_number(repeats, "repeats", least=1)), progress)
-    shuffled = [_singular_values(rng.permuted(X, axis=0)) for _ in rounds]
-    return np.array(shuffled) ** 2 / len(X)
+    table, rng = centred_table(X), generator(rng)
+    rounds = with_progress(range(whole_number(repeats, "repeats", least=1)), progress, "shuffles")
+    shuffled = (table._replace(Xc=rng.permuted(table.Xc, axis=0)) for _ in rounds)
+    s = np.array([one.singular_values() for one in shuffled])
+    return _in_squared_units(s**2 / len(table.Xc), table.unit)
 
 
-def choose_k_by_hard_threshold(X: ArrayLike, sigma: float | None = None) -> int:
-    """Count the singular values of X_c above Gavish and Donoho's threshold.
+# What would pure noise do?
 
-    sigma : the standard deviation of the noise in an entry, if it is known.
+
+def choose_k_by_hard_threshold(X: ArrayLike, *, sigma: float | None = None) -> int:
+    """Count the singular values of X_c above :func:`hard_threshold`.
+
+    It assumes a matrix of low rank, plus noise that is independent and of one variance in every
+    entry, with a finite fourth moment, and n and d large beside the rank. It fails, by keeping
+    too many, for heavy tails and where columns have noise of different size, which standardising
+    brings about. sigma : the standard deviation of the noise in an entry, if it is known.
     """
-    X = data_matrix(X)
-    return int(np.sum(_singular_values(X) > hard_threshold(X, sigma)))
+    table = centred_table(X)
+    sigma = None if sigma is None else _positive(sigma) / table.unit
+    return int(np.sum(table.singular_values() > hard_threshold(table.Xc, sigma=sigma)))
 
 
-def hard_threshold(X: ArrayLike, sigma: float | None = None) -> float:
-    """Return the threshold τ below which a singular value of X_c is noise.
+def hard_threshold(X: ArrayLike, *, sigma: float | None = None) -> float:
+    """Return the threshold τ of Gavish and Donoho: a singular value of X_c below it is noise.
 
     τ = λ(β) √N σ with known noise :eq:`eq-pca-threshold`, else
     τ = λ(β)/√μ(β) · median(s) :eq:`eq-pca-threshold-unknown`. Centring takes one
     row away: N is the longer side of (n − 1)×d, β ≤ 1 the ratio of its sides.
     """
-    X = data_matrix(X)
-    n, d = X.shape
-    if n < 2:
-        raise ValueError("X has one row: at least two are needed to see any noise.")
+    table = centred_table(X)
+    n, d = table.Xc.shape
     small, large = sorted((n - 1, d))
     factor = hard_threshold_factor(small / large)
     if sigma is not None:
-        if not isinstance(sigma, Real) or not 0 < sigma < np.inf:
-            raise ValueError(f"sigma={sigma!r}: a positive standard deviation is needed.")
-        return float(factor * np.sqrt(large) * sigma)
-    median = np.median(_singular_values(X)[:small])
-    return float(factor / np.sqrt(marchenko_pastur_median(small / large)) * median)
+        return float(factor * np.sqrt(large) * _positive(sigma))
+    median = np.median(table.singular_values()[:small])
+    return float(factor / np.sqrt(marchenko_pastur_median(small / large)) * median * table.unit)
 
 
 def hard_threshold_factor(beta: float) -> float:
@@ -143,19 +180,32 @@ def marchenko_pastur_median(beta: float) -> float:
     return float(value(optimize.brentq(excess, 1e-3, np.pi, xtol=1e-13)))
 
 
+# What predicts best?
+
+
 def choose_k_by_cross_validation(
     X: ArrayLike,
+    *,
     max_k: int | None = None,
     folds: int = 5,
     rng: int | np.random.Generator = 0,
     progress: bool = False,
 ) -> int:
-    """Return the k that predicts held-out *entries* best :eq:`eq-pca-press`."""
-    return int(np.argmin(held_out_errors(X, max_k, folds, rng, progress)))
+    """Return the k that predicts held-out *entries* best :eq:`eq-pca-press`.
+
+    Of several that are as good, up to 1e-4 of the variance, it is the smallest. It assumes
+    that the noise of an entry tells nothing about that of others, and counts squared errors of
+    all columns alike. It fails where neighbouring entries share their noise, as in images and
+    series.
+    """
+    table = centred_table(X)
+    errors = held_out_errors(table.Xc, max_k=max_k, folds=folds, rng=rng, progress=progress)
+    return int(np.argmax(errors <= errors.min() + EQUAL * errors[0]))
 
 
 def held_out_errors(
     X: ArrayLike,
+    *,
     max_k: int | None = None,
     folds: int = 5,
     rng: int | np.random.Generator = 0,
@@ -163,121 +213,131 @@ def held_out_errors(
 ) -> NDArray:
     """Return the mean squared error of predicting entries, for k = 0 … max_k :eq:`eq-pca-press`.
 
-    Every entry is left out once, together with its fold. The model is fitted to the
-    others by filling in and refitting until the filled-in values stand still.
+    Every entry is left out once, together with its fold, and predicted by :func:`fill_in`.
     """
-    X = data_matrix(X)
-    n, d = X.shape
-    if min(n, d) < 2:
-        raise ValueError(
-            f"X is {n}×{d}: at least two rows and two columns are needed, "
-            f"or the entries that are left say nothing about the one left out."
-        )
+    Xc, unit, _ = centred_table(X)
+    n, d = Xc.shape
+    if d < 2:
+        raise ValueError("X has one column: at least two are needed, or nothing predicts an entry.")
     most = min(n, d) - 1
     max_k = most if max_k is None else component_count(max_k, most, f"held-out entries of {n}×{d}")
-    fold = _fold_of_each_entry(n, d, folds, rng)
-    rounds = with_progress(range(folds), progress)
-    return np.sum([_squared_errors(X, fold == f, max_k) for f in rounds], axis=0) / X.size
+    fold = entry_folds(n, d, folds, rng)
+    errors, filled = np.zeros((folds, max_k + 1)), None
+    for f, k in with_progress(list(np.ndindex(errors.shape)), progress, "fits"):
+        filled = fill_in(Xc, fold == f, k, start=filled if k else None)  # go on from k − 1
+        errors[f, k] = np.sum((filled - Xc) ** 2)
+    return _in_squared_units(errors.sum(axis=0) / Xc.size, unit)
 
 
-def choose_k_by_bic(X: ArrayLike) -> int:
-    """Return the k whose model has the smallest BIC :eq:`eq-ppca-bic`."""
-    X = _complete_matrix(X)
-    mean = X.mean(axis=0)
-    spectrum = _spectrum(X, mean)
-    ks = range(_largest_k(spectrum) + 1)
-    bics = [_maximum(mean, spectrum, k).bic(X) for k in ks]
-    return int(np.argmin(bics))
+def fill_in(X: ArrayLike, unknown: ArrayLike, k: int, *, start: ArrayLike | None = None) -> NDArray:
+    """Return X with its unknown entries replaced by what k components make of the others.
+
+    unknown : (n, d), True where X is not to be looked at. Fill with the means of the columns (or
+    from the table start), fit, replace the fillings by their reconstructions, and repeat until
+    they stand still :eq:`eq-pca-press`.
+    """
+    known = known_part(X, unknown)
+    k = component_count(k, min(known.T.shape), "a {}×{} table".format(*known.T.shape))
+    T = known.T.copy()  # the known entries less the means of their columns, zeros elsewhere
+
+    def refill(values: NDArray) -> NDArray:
+        T[known.unknown] = values
+        mean = T.mean(axis=0)
+        return (mean + nearest_of_rank(T - mean, k))[known.unknown]
+
+    first = T[known.unknown] if start is None else known.values(start)
+    return known.filled(X, settle(refill, first, STILL, known.spread, STEPS))
+
+
+# What would make the data likely?
+
+
+def choose_k_by_bic(X: ArrayLike, *, max_k: int | None = None) -> int:
+    """Return the k whose probabilistic PCA has the smallest BIC :eq:`eq-ppca-bic`.
+
+    It assumes Gaussian data with noise of one variance in every column, and many rows for each
+    parameter. Where columns differ in noise, it takes each difference for a direction, and k
+    grows towards d − 1 with n.
+    """
+    return int(np.argmin(bic_of_each_k(X, max_k=max_k)))
+
+
+def bic_of_each_k(X: ArrayLike, *, max_k: int | None = None) -> NDArray:
+    """Return −2ℓ + (number of parameters) · log n for k = 0 … max_k :eq:`eq-ppca-bic`.
+
+    ℓ is the largest log-likelihood of X with k directions. No max_k: all k that leave some noise.
+    """
+    X, unit = scaled_table(X)
+    n, d = X.shape
+    fit = spectrum(X)  # one SVD serves all k
+    logs = log_likelihoods(fit.lam, fit.V, X - fit.mean) - X.size * np.log(unit)
+    bics = -2 * logs + parameter_counts(d, logs.size) * np.log(n)
+    return bics[: _count(max_k, logs.size)]
+
+
+def choose_k_by_held_out_likelihood(
+    X: ArrayLike,
+    *,
+    max_k: int | None = None,
+    folds: int = 5,
+    rng: int | np.random.Generator = 0,
+    progress: bool = False,
+) -> int:
+    """Return the k that makes held-out rows most likely :eq:`eq-ppca-held-out`.
+
+    It assumes independent rows and, as BIC does, noise of one variance in every column: where
+    that is false, k grows with n beyond the directions that columns share. Now and then it takes
+    one too many.
+    """
+    logs = held_out_log_likelihood(X, max_k=max_k, folds=folds, rng=rng, progress=progress)
+    return int(np.argmax(logs))
 
 
 def held_out_log_likelihood(
     X: ArrayLike,
-    ks: Sequence[int],
+    *,
+    max_k: int | None = None,
     folds: int = 5,
     rng: int | np.random.Generator = 0,
+    progress: bool = False,
 ) -> NDArray:
-    """Return, for each k, the log-likelihood of rows that the fit has not seen.
+    """Return the log-likelihood of rows that the fit has not seen, for k = 0 … max_k.
 
-    The rows of X, (n, d), are shuffled into folds; each fold is judged by the
-    model of the others, and the sums are added :eq:`eq-ppca-held-out`.
+    The rows of X, (n, d), are shuffled into folds; each fold is judged by the model of the
+    others, and the sums are added :eq:`eq-ppca-held-out`. No max_k: all k that leave some noise
+    in every fold.
     """
-    X = _complete_matrix(X)
-    n, d = X.shape
-    ks = [component_count(k, d, f"a {n}×{d} matrix") for k in ks]
-    total = np.zeros(len(ks))
-    for held_out in row_folds(n, folds, rng):
-        rest = np.delete(X, held_out, axis=0)
-        mean = rest.mean(axis=0)
-        spectrum = _spectrum(rest, mean)  # one SVD serves all k
-        models = (_maximum(mean, spectrum, k) for k in ks)
-        total += [model.log_likelihood(X[held_out]) for model in models]
-    return total
+    X, unit = scaled_table(X)
+    curves = []
+    for rows in with_progress(row_folds(len(X), folds, rng), progress, "folds"):
+        fit = spectrum(np.delete(X, rows, axis=0))  # one SVD serves all k
+        curves.append(log_likelihoods(fit.lam, fit.V, X[rows] - fit.mean))
+    count = _count(max_k, min(map(len, curves)))
+    return np.sum([curve[:count] for curve in curves], axis=0) - X.size * np.log(unit)
 
 
-def choose_k_by_held_out(X: ArrayLike, folds: int = 5, rng: int | np.random.Generator = 0) -> int:
-    """Return the k that makes held-out rows most likely :eq:`eq-ppca-held-out`."""
-    X = _complete_matrix(X)
-    n, d = X.shape
-    rows_left = n - -(-n // folds) if 2 <= folds <= n else n
-    largest = _largest_k(_spectrum(X, X.mean(axis=0)))
-    largest = min(largest, max(rows_left - 2, 0))
-    return int(np.argmax(held_out_log_likelihood(X, range(largest + 1), folds, rng)))
+# Helpers
 
 
-def _singular_values(X: NDArray, center: bool = True) -> NDArray:
-    """Return all min(n, d) singular values of X_c."""
-    return linalg.svdvals(X - _column_means(X) if center else X, check_finite=False)
+def _count(max_k: int | None, exist: int) -> int:
+    """Return how many k there are from 0 to max_k, where ``exist`` of them leave some noise."""
+    if exist == 0:
+        raise ValueError(
+            "When one part of the rows is held out, the others are all the same: they have no "
+            "variance. Take more folds, or drop repeated rows."
+        )
+    if max_k is None:
+        return exist
+    return component_count(max_k, exist - 1, "data that must keep some noise") + 1
 
 
-def _leading(passed: NDArray) -> int:
-    """Count the entries before the first False."""
-    return int(np.argmin(np.append(passed, False)))
-
-
-def _fold_of_each_entry(n: int, d: int, folds: int, rng: int | np.random.Generator) -> NDArray:
-    """Deal the n·d entries into folds of equal size, at random."""
-    if whole_number(folds, "folds", least=1) < 2:
-        raise ValueError(f"folds={folds}: at least two are needed.")
-    dealt = np.arange(n * d) % folds
-    return np.random.default_rng(rng).permutation(dealt).reshape(n, d)
-
-
-def _squared_errors(X: NDArray, held_out: NDArray, max_k: int) -> NDArray:
-    """Return the summed squared errors at the held-out entries, for k = 0 … max_k."""
-    known = np.maximum(np.sum(~held_out, axis=0), 1)
-    filled = np.where(held_out, np.where(held_out, 0, X).sum(axis=0) / known, X)
-    errors = [np.sum((filled - X)[held_out] ** 2)]
-    for k in range(1, max_k + 1):
-        filled = _fill_in(filled, held_out, k)
-        errors.append(np.sum((filled - X)[held_out] ** 2))
-    return np.array(errors)
-
-
-def _fill_in(
-    X: NDArray,
-    unknown: NDArray,
-    k: int,
-    max_iter: int = 100,
-) -> NDArray:
-    """Replace unknown entries by reconstructions until they stand still."""
-    tol = 1e-3 * np.std(X)
-    for _ in range(max_iter):
-        mean = X.mean(axis=0)
-        _, V, _ = _fit_by_svd(X, mean, k, None)
-        guess = np.where(unknown, mean + (X - mean) @ V @ V.T, X)
-        change = np.sqrt(np.mean((guess - X)[unknown] ** 2))
-        X = guess
-        if change <= tol:
-            break
-    return X
+def _positive(sigma: float) -> float:
+    return number(sigma, "sigma", 0.0, open_low=True)
 
 
 def _aspect_ratio(beta: float) -> float:
-    if not isinstance(beta, Real) or not 0 < beta <= 1:
-        raise ValueError(f"beta={beta!r}: the short side over the long one, in (0, 1], is needed.")
-    return float(beta)
+    return number(beta, "beta", 0.0, 1.0, open_low=True, hint=": the short side over the long one")
 
 
-def _largest_k(spectrum: _Spectrum) -> int:
-    """Return the largest k < d that leaves some variance for the noise."""
-    return max(spectrum.V.shape[1] - 1, 0)
+def _in_squared_units(values: NDArray, unit: float) -> NDArray:
+    return rescaled(rescaled(values, unit), unit)

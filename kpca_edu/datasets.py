@@ -6,7 +6,9 @@ import gzip
 from importlib.resources import files
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from ._engine.checks import generator, singular_values, whole_number
 
 __all__ = [
     "pagoda_picture",
@@ -71,7 +73,7 @@ def pitprops() -> tuple[NDArray, list[str]]:
 
 
 def matrix_with_singular_values(
-    s: NDArray, n: int, d: int, rng: int | np.random.Generator = 0
+    s: ArrayLike, n: int, d: int, rng: int | np.random.Generator = 0
 ) -> NDArray:
     """Return an n×d matrix with the singular values s and random singular vectors.
 
@@ -79,8 +81,12 @@ def matrix_with_singular_values(
     >>> np.linalg.svd(A, compute_uv=False).round(6)[:2]
     array([3., 1.])
     """
-    s = np.asarray(s, float)
-    rng = np.random.default_rng(rng)
+    s, n, d = singular_values(s), whole_number(n, "n", least=1), whole_number(d, "d", least=1)
+    if s.size > min(n, d):
+        raise ValueError(
+            f"{s.size} singular values asked of a {n}×{d} matrix: at most {min(n, d)} exist."
+        )
+    rng = generator(rng)
     U, _ = np.linalg.qr(rng.standard_normal((n, s.size)))
     V, _ = np.linalg.qr(rng.standard_normal((d, s.size)))
     return (U * s) @ V.T

@@ -7,25 +7,60 @@ says that it takes one. Covariances divide by n, as maximum likelihood does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
-from ._engine.checks import component_count, data_matrix
-from ._engine.progress import with_progress
+from ._engine.checks import (
+    check_scores,
+    column_names,
+    component_count,
+    flag,
+    generator,
+    whole_number,
+)
+from ._engine.climb import Climb
+from ._engine.gaussian import (
+    centred_svd,
+    complete_matrix,
+    count_that_leaves_noise,
+    parameters,
+)
+from ._engine.missing import (
+    Table,
+    Units,
+    grams,
+    in_own_units,
+    log_determinants,
+    quadratic_forms,
+    refuse_other_models,
+    solve_columns,
+    solve_rows,
+    table_for,
+    table_with,
+    with_holes,
+)
+from ._engine.model import Frozen
 from .compare import fix_signs
-from .svd import thin_svd
 
 __all__ = [
     "PPCA",
     "Posterior",
+    "log_gaussian",
+    "Latent",
+    "infer",
     "fit_ppca",
+    "Spectrum",
+    "spectrum",
+    "maximum_likelihood",
     "fit_ppca_em",
-    "ppca_em_step",
+    "Codes",
+    "expect",
+    "maximize",
+    "move_prior",
 ]
 
 
@@ -33,30 +68,24 @@ class Posterior(NamedTuple):
     """What an observation x tells about its latent z: a Gaussian for each row."""
 
     mean: NDArray  # (n, k) E[z | x]
-    covariance: NDArray  # (n, k, k) Cov[z | x]; read-only where rows share it
+    covariance: NDArray  # (n, k, k) Cov[z | x]; read-only where all rows share it
 
 
-@dataclass(frozen=True, eq=False)
-class PPCA:
+@dataclass(frozen=True, eq=False, repr=False)
+class PPCA(Frozen):
     """The model x = Wz + μ + ε, z ~ N(0, I), ε ~ N(0, σ²I) :eq:`eq-ppca-model`."""
 
     mean: NDArray  # (d,) μ
     W: NDArray  # (d, k) loadings
     sigma2: float  # σ², the variance of the noise in every coordinate
-    history: NDArray = field(  # log-likelihood at the start and after each EM step
-        default_factory=lambda: np.empty(0)
-    )
-    converged: bool = True  # False if EM ran out of steps
+    history: NDArray = field(default_factory=lambda: np.empty(0))  # ℓ at EM's start, then by step
+    converged: bool = True  # False if EM stopped before the likelihood had settled
+    columns: tuple[str, ...] | None = None  # names of the features, if X was a DataFrame
 
     def __post_init__(self) -> None:
-        W, mean = np.asarray(self.W), np.asarray(self.mean)
-        if W.ndim != 2 or mean.shape != W.shape[:1] or not self.sigma2 >= 0:
-            raise ValueError(
-                f"mean {mean.shape}, W {W.shape} and sigma2={self.sigma2!r} make no model: "
-                f"shapes (d,) and (d, k) and a number sigma2 ≥ 0 are needed."
-            )
-        object.__setattr__(self, "W", W)
-        object.__setattr__(self, "mean", mean)
+        for name, value in parameters(self.mean, self.W, self.sigma2).items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
 
     @property
     def k(self) -> int:
@@ -65,32 +94,37 @@ class PPCA:
 
     @property
     def n_iter(self) -> int:
-        """The number of EM steps made; 0 for the closed form."""
+        """The number of EM steps that led here; 0 for the closed form."""
         return max(self.history.size - 1, 0)
 
     @property
     def n_parameters(self) -> int:
-        """The number of free parameters in μ, W and σ² :eq:`eq-ppca-count`.
-
-        A rotation of W is not counted, as it changes nothing. No Gaussian has
-        more than a full covariance, which k = d − 1 reaches.
-        """
+        """The number of free parameters in μ, W (up to a rotation) and σ² :eq:`eq-ppca-count`."""
         d, k = self.W.shape
-        covariance = d * k - k * (k - 1) // 2 + 1
-        return d + min(covariance, d * (d + 1) // 2)
+        return d + min(d * k - k * (k - 1) // 2 + 1, d * (d + 1) // 2)  # no covariance has more
+
+    @property
+    def variances(self) -> NDArray:
+        """The k largest variances of the model, falling: those along W :eq:`eq-ppca-spectrum`."""
+        return np.linalg.svd(self.W, compute_uv=False) ** 2 + self.sigma2
+
+    @property
+    def explained_ratio(self) -> NDArray:
+        """The shares of these variances in that of the whole model, tr Σ."""
+        whole = float(np.vdot(self.W, self.W)) + self.mean.size * self.sigma2
+        return self.variances / (whole or 1.0)
 
     def covariance(self) -> NDArray:
         """Return the d×d matrix Σ = WWᵀ + σ²I :eq:`eq-ppca-marginal`."""
         return self.W @ self.W.T + self.sigma2 * np.eye(self.mean.size)
 
     def log_density(self, X: ArrayLike) -> NDArray:
-        """Return log p(x) of each row of X, (n, d), by k×k matrices alone.
+        """Return log p(x) of each row of X, (n, d), by k×k matrices alone: :func:`log_gaussian`.
 
-        The exponent is :eq:`eq-ppca-quadratic`, the determinant
-        :eq:`eq-ppca-det`. Of a row with missing values (NaN) it is the
-        density of the observed ones; of an empty row it is log 1 = 0.
+        Of a row with missing values (NaN) it is the density of the observed ones; of an empty row
+        it is log 1 = 0.
         """
-        return _log_density(self, *self._given(X))
+        return self._by_row(X, lambda z: log_gaussian(self, z))
 
     def log_likelihood(self, X: ArrayLike) -> float:
         """Return the log-likelihood of all rows together :eq:`eq-ppca-loglik`."""
@@ -104,88 +138,160 @@ class PPCA:
     def posterior(self, X: ArrayLike) -> Posterior:
         """Return mean and covariance of z given each row of X :eq:`eq-ppca-posterior`.
 
-        Missing values (NaN) are left out of the conditioning; a row without
-        any value gets back the prior, N(0, I).
+        NaN is missing; a row without any value gets back the prior, N(0, I).
         """
-        latent = _infer(self, *self._given(X))
-        shared = self.sigma2 * latent.M_inv
-        if len(shared) == 1:
-            return Posterior(latent.m, np.broadcast_to(shared[0], latent.m.shape + (self.k,)))
-        return Posterior(latent.m, shared[latent.group])
+        S = self._by_row(X, lambda z: z.S[z.part.group] if len(z.S) > 1 else z.S)
+        m = self.encode(X)
+        return Posterior(m, np.broadcast_to(S, (*m.shape, self.k)))
 
     def encode(self, X: ArrayLike) -> NDArray:
-        """Return the posterior means E[z | x], (n, k) :eq:`eq-ppca-posterior`."""
-        return _infer(self, *self._given(X)).m
+        """Return the posterior means E[z | x], (n, k) :eq:`eq-ppca-posterior`; NaN is missing."""
+        return self._by_row(X, lambda z: z.m)
 
     def decode(self, Z: ArrayLike) -> NDArray:
         """Return Wz + μ, the expected x for each row z of Z, (n, k) :eq:`eq-ppca-model`."""
-        Z = data_matrix(Z, "Z") if self.k else np.asarray(Z, float)
-        if Z.shape[1:] != (self.k,):
-            raise ValueError(f"Z has shape {Z.shape}: this model needs {self.k} columns.")
-        return Z @ self.W.T + self.mean
+        return check_scores(Z, self.k) @ self.W.T + self.mean
 
-    def reconstruct(self, X: ArrayLike, shrink: bool = True) -> NDArray:
+    def reconstruct(self, X: ArrayLike, *, shrink: bool = True) -> NDArray:
         """Decode what was encoded :eq:`eq-ppca-shrink`.
 
-        With ``shrink=False`` the posterior mean is replaced by the z whose
-        image Wz + μ is *nearest* to x: the orthogonal projection, as in PCA.
+        With ``shrink=False`` the image is the nearest point of the plane, as in PCA.
         """
-        model = self if shrink else replace(self, sigma2=0.0)
+        model = self if flag(shrink, "shrink") else replace(self, sigma2=0.0)
         return model.decode(model.encode(X))
 
-    def impute(self, X: ArrayLike, return_std: bool = False) -> NDArray | tuple[NDArray, NDArray]:
-        """Fill each missing value with its conditional mean :eq:`eq-ppca-impute`.
+    @overload
+    def impute(self, X: ArrayLike, *, return_std: Literal[False] = False) -> NDArray: ...
 
-        With ``return_std=True`` also return, for each entry, the standard
-        deviation of what is missing given what is observed
-        :eq:`eq-ppca-impute-std`; it is 0 where the value was observed.
+    @overload
+    def impute(self, X: ArrayLike, *, return_std: Literal[True]) -> tuple[NDArray, NDArray]: ...
+
+    def impute(
+        self, X: ArrayLike, *, return_std: bool = False
+    ) -> NDArray | tuple[NDArray, NDArray]:
+        """Fill each missing value (NaN) with its conditional mean :eq:`eq-ppca-impute`.
+
+        With ``return_std=True`` also return the standard deviation of each missing value given
+        the observed ones :eq:`eq-ppca-impute-std`, and 0 for those. The parameters are taken as
+        known: with few rows it is somewhat too small.
         """
-        R, seen = self._given(X)
-        latent = _infer(self, R, seen)
-        fitted = latent.m @ self.W.T
-        filled = np.where(seen, R, fitted) + self.mean
-        filled[seen] = np.asarray(X, float)[seen]  # observed values: to the last bit
-        if not return_std:
-            return filled
-        spread = _flat(latent.M_inv) @ _outer(self.W).T  # wⱼᵀ M⁻¹ wⱼ
-        std = np.sqrt(self.sigma2 * (1 + spread))[latent.group]
-        return filled, np.where(seen, 0.0, std)
 
-    def sample(self, n: int, rng: int | np.random.Generator = 0) -> NDArray:
-        """Draw n rows: z, then x given z :eq:`eq-ppca-model`."""
-        rng = np.random.default_rng(rng)
+        def mean(z: Latent) -> NDArray:
+            return np.where(z.part.seen, z.part.values, self.mean + z.m @ self.W.T)
+
+        def deviation(z: Latent) -> NDArray:
+            variance = self.sigma2 + quadratic_forms(self.W, z.S)  # σ² + wⱼᵀSᵢwⱼ
+            return np.where(z.part.seen, 0.0, np.sqrt(variance)[z.part.group])
+
+        filled = self._by_row(X, mean)
+        return (filled, self._by_row(X, deviation)) if flag(return_std, "return_std") else filled
+
+    def sample(self, n: int, rng: int | np.random.Generator) -> NDArray:
+        """Draw n rows: z, then x given z :eq:`eq-ppca-model`. The same seed gives the same rows."""
+        n, rng = whole_number(n, "n"), generator(rng)
         Z = rng.standard_normal((n, self.k))
         noise = rng.standard_normal((n, self.mean.size))
         return Z @ self.W.T + self.mean + np.sqrt(self.sigma2) * noise
 
-    def _given(self, X: ArrayLike) -> tuple[NDArray, NDArray]:
-        """Return X − μ with zeros for missing values, and where values were seen."""
-        X = data_matrix(X, missing=True)
-        if X.shape[1] != self.mean.size:
-            raise ValueError(
-                f"X has {X.shape[1]} columns: this model was made for {self.mean.size}. "
-                f"Rows are samples; transpose X if yours are columns."
-            )
-        seen = ~np.isnan(X)
-        return np.where(seen, X - self.mean, 0.0), seen
+    def _by_row(self, X: ArrayLike, value: Callable[[Latent], NDArray]) -> NDArray:
+        """Return what ``value`` gives for each part of the rows, in the order of the rows."""
+        table = table_for(self, X)
+        return table.gather((z.part.rows, value(z)) for z in infer(self, table))
+
+    def __repr__(self) -> str:
+        state = "" if self.converged else ", not converged"
+        return f"PPCA(k={self.k} of d={self.mean.size}, sigma2={self.sigma2:.4g}{state})"
+
+
+class Latent(NamedTuple):
+    """What the observed values of some rows tell about their latent z, by pattern of gaps."""
+
+    part: Table  # the rows, their patterns, and which pattern a row has
+    R: NDArray  # (n, d) x − μ, zeros where nothing was seen
+    M: NDArray  # (g, k, k) WᵀW + σ²I over the observed columns
+    m: NDArray  # (n, k) posterior means
+    S: NDArray  # (g, k, k) posterior covariances
+
+
+def log_gaussian(model: PPCA, z: Latent) -> NDArray:
+    """Return log N(r; 0, Σ) row by row, without Σ :eq:`eq-ppca-loglik`.
+
+    log|Σ| = log|M| + (d − k) log σ² :eq:`eq-ppca-det`, and
+    rᵀΣ⁻¹r = ‖r − Wm‖²/σ² + ‖m‖² :eq:`eq-ppca-quadratic`, with the d values that a row has.
+    """
+    W, sigma2 = model.W, model.sigma2
+    d = z.part.seen.sum(axis=1)
+    log_det = log_determinants(z.M, W, sigma2, z.part.patterns)[z.part.group]  # of M
+    log_det = log_det + (d - model.k) * np.log(sigma2)
+    rest = np.where(z.part.seen, z.R - z.m @ W.T, 0.0)
+    quadratic = np.sum(rest**2, axis=1) / sigma2 + np.sum(z.m**2, axis=1)
+    return -0.5 * (d * np.log(2 * np.pi) + log_det + quadratic)
+
+
+def infer(model: PPCA, X: ArrayLike | Table) -> Iterator[Latent]:
+    """Find the posterior of each row's z from what was observed :eq:`eq-ppca-e-step`.
+
+    X : (n, d), NaN is missing. Rows with the same gaps share Mᵢ and Sᵢ; the rows come in parts.
+    """
+    for part in table_for(model, X).parts(model.k):
+        R = part.minus(model.mean)  # rᵢ, zeros where nothing was seen
+        M = grams(model.W, part.patterns) + model.sigma2 * np.eye(model.k)  # Mᵢ = WᵢᵀWᵢ + σ²I
+        m, M_inv = solve_rows(M, part.group, R @ model.W)  # mᵢ = Mᵢ⁻¹Wᵢᵀrᵢ
+        yield Latent(part, R, M, m, model.sigma2 * M_inv)  # Sᵢ = σ²Mᵢ⁻¹
 
 
 def fit_ppca(X: ArrayLike, k: int) -> PPCA:
-    """Find the μ, W and σ² that make the rows of X, (n, d), most likely.
-
-    The maximum is known in closed form: the mean :eq:`eq-ppca-mean`, the
-    mean discarded variance :eq:`eq-ppca-sigma2`, the leading directions with
-    what their variance exceeds the noise by :eq:`eq-ppca-w`.
+    """Find the μ, W and σ² that make the rows of X, (n, d), most likely :eq:`eq-ppca-max`.
 
     >>> X = [[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
     >>> model = fit_ppca(X, 1)
     >>> round(model.sigma2, 6), (model.W**2).round(6).tolist()
     (0.5, [[1.5], [0.0]])
     """
-    X = _complete_matrix(X)
-    k = component_count(k, X.shape[1], f"a {X.shape[0]}×{X.shape[1]} matrix")
-    mean = X.mean(axis=0)
-    return _maximum(mean, _spectrum(X, mean), k)
+    return maximum_likelihood(spectrum(X), k)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spectrum(Frozen):
+    """The variances of complete data along their principal directions."""
+
+    mean: NDArray  # (d,) x̄
+    lam: NDArray  # (d,) variances with divisor n, falling; zeros beyond the rank r
+    V: NDArray  # (d, r) the directions, the columns
+    n: int  # rows that were seen
+    columns: tuple[str, ...] | None = None  # names of the features, if X was a DataFrame
+
+    def __repr__(self) -> str:
+        d, r = self.V.shape
+        values = f", variances from {self.lam[0]:.4g} to {self.lam[r - 1]:.4g}" if r else ""
+        return f"Spectrum(rank {r} of {self.n}×{d}{values})"
+
+
+def spectrum(X: ArrayLike) -> Spectrum:
+    """Return mean, variances and principal directions of complete data: one SVD serves every k.
+
+    X : (n, d). A variance that rounding in X itself can cause counts as zero.
+    """
+    columns, X = column_names(X), complete_matrix(X)
+    n, d = X.shape
+    mean, s, V = centred_svd(X)  # X − 1x̄ᵀ = U diag(s) Vᵀ
+    lam = np.zeros(d)
+    lam[: s.size] = s**2 / n
+    return Spectrum(mean, lam, fix_signs(V)[0], n, columns)
+
+
+def maximum_likelihood(spectrum: Spectrum, k: int) -> PPCA:
+    """Return the most likely model with k directions, from the variances of the data.
+
+    The mean is x̄ :eq:`eq-ppca-mean`, σ² the mean of the discarded variances :eq:`eq-ppca-sigma2`,
+    and column j of W is vⱼ√(λⱼ − σ²) :eq:`eq-ppca-w`, with R = I.
+    """
+    mean, lam, V = spectrum.mean, spectrum.lam, spectrum.V
+    k = count_that_leaves_noise(k, spectrum.n, *V.shape)
+    sigma2 = lam[k:].mean() if k < len(lam) else lam[-1]
+    root = np.sqrt(np.maximum(lam[:k] - sigma2, 0.0))  # below zero by rounding alone
+    W = V[:, :k] * root.astype(V.dtype)
+    return PPCA(mean, W, sigma2, columns=spectrum.columns)
 
 
 def fit_ppca_em(
@@ -193,334 +299,99 @@ def fit_ppca_em(
     k: int,
     *,
     start: PPCA | None = None,
-    expand: bool = True,
     tol: float = 1e-12,
     max_iter: int = 10_000,
     rng: int | np.random.Generator = 0,
     progress: bool = False,
 ) -> PPCA:
-    """Climb to a maximum of the likelihood by EM; NaN in X, (n, d), is missing.
+    """Climb to a maximum of the likelihood of what was observed; NaN in X, (n, d), is missing.
 
-    Each step is :func:`ppca_em_step` and never lowers the likelihood
-    :eq:`eq-ppca-bound`. It stops when the gain still to come is estimated to be
-    below tol per observed value. Without missing values use :func:`fit_ppca`:
-    same answer, at once. Rows without any value are allowed and change nothing.
-    ``start`` is where to begin (default: random directions), ``max_iter`` the most
-    steps to make, ``progress=True`` shows a bar.
+    It never falls :eq:`eq-ppca-bound`, and settles when the gains to come are below tol a value.
+    With g patterns of gaps a step takes O((n + g)dk² + gk³) operations, memory 4nd + 3dk² numbers.
     """
-    X, seen, variance = _incomplete_matrix(X)
-    k = component_count(k, X.shape[1], f"a {X.shape[0]}×{X.shape[1]} matrix")
-    model = start or _random_start(X, seen, variance, k, rng)
-    if model.W.shape != (X.shape[1], k):
-        raise ValueError(f"start has W {model.W.shape}: {(X.shape[1], k)} is needed.")
-    if model.sigma2 == 0:
-        raise ValueError("start has sigma2=0 and so no likelihood to climb: give it sigma2 > 0.")
-    groups, history, converged = _patterns(seen), [], False
-    for _ in with_progress(range(max_iter), progress, "EM"):
-        R = _residual(X, seen, model)
-        latent = _infer(model, R, seen, groups)
-        history.append(float(_gaussian(model, R, seen, latent).sum()))
-        converged = bool(_gain_to_come(history) <= tol * seen.sum())
-        if converged:
+    table, units = in_own_units(with_holes(X))
+    climb: Climb[PPCA] = Climb("EM", table.n_seen, tol, max_iter, progress)
+    model = _first_guess(table, units, k, start, rng)
+    for _ in climb.rounds():
+        codes = expect(model, table)  # E: the posterior of each row's code
+        if climb.settled(codes.log_likelihood, model) or units.collapsed(model.sigma2):
             break
-        model = _maximize(model, X, seen, latent, expand)
-        _refuse_collapse(model.sigma2, variance, k)
-    if not converged:  # the last step has not been looked at
-        history.append(float(_log_density(model, _residual(X, seen, model), seen).sum()))
-    return PPCA(model.mean, _turn_to_axes(model.W), model.sigma2, np.array(history), converged)
+        model = move_prior(maximize(table, codes), codes)  # M: regress the columns on the codes
+    return _top_of(climb, units, column_names(X))
 
 
-def ppca_em_step(model: PPCA, X: ArrayLike, expand: bool = True) -> PPCA:
-    """Make one EM step; NaN in X, (n, d), is missing.
-
-    E: the posterior of each z, from the observed values :eq:`eq-ppca-e-step`.
-    M: regress each column of X on z :eq:`eq-ppca-m-step`, and average what
-    that leaves over :eq:`eq-ppca-m-sigma2`. With ``expand`` the latent
-    coordinates are then scaled back to N(0, I) :eq:`eq-ppca-expand`, which
-    makes EM much faster when the noise is small.
-    """
-    X, seen, _ = _incomplete_matrix(X)
-    if X.shape[1] != model.mean.size:
-        raise ValueError(f"X has {X.shape[1]} columns: this model was made for {model.mean.size}.")
-    R = _residual(X, seen, model)
-    return _maximize(model, X, seen, _infer(model, R, seen), expand)
-
-
-# --- the closed form ---------------------------------------------------------------------------
-
-
-class _Spectrum(NamedTuple):
-    """The variances of the data along their principal directions."""
-
-    lam: NDArray  # (d,) falling, with divisor n; zeros beyond the rank
-    V: NDArray  # (d, r) the directions, r the rank of the centred data
-
-
-def _maximum(mean: NDArray, spectrum: _Spectrum, k: int) -> PPCA:
-    """Return the maximum-likelihood model for given mean and variances."""
-    lam, V = spectrum
-    d, rank = V.shape
-    if rank <= min(k, d - 1):
-        raise ValueError(_no_noise_left(d, k, rank))
-    sigma2 = float(lam[k:].mean() if k < d else lam[-1])
-    excess = np.maximum(lam[:k] - sigma2, 0.0)
-    return PPCA(mean, V[:, :k] * np.sqrt(excess), sigma2)
-
-
-def _spectrum(X: NDArray, mean: NDArray) -> _Spectrum:
-    """Factor X − 1μᵀ, counting as zero what rounding in X itself can cause."""
-    n, d = X.shape
-    Xc = X - mean
-    if n > d:
-        Xc = np.linalg.qr(Xc, mode="r")  # the same s and V in d rows
-    svd = thin_svd(Xc)
-    floor = 4 * np.finfo(X.dtype).eps * linalg.norm(X)
-    svd = svd.truncate(int(np.sum(svd.s > floor)))
-    lam = np.zeros(d, X.dtype)
-    lam[: svd.rank] = svd.s**2 / n
-    return _Spectrum(lam, svd.V)
-
-
-def _no_noise_left(d: int, k: int, rank: int) -> str:
-    if rank == 0:
-        return (
-            "X has zero variance: all rows are the same, and the likelihood grows without "
-            "bound as σ² → 0. Rows that differ are needed."
-        )
-    return (
-        f"k={k} components asked of centred rows that span only {rank} dimensions of {d}: "
-        f"nothing is left for the noise, and the likelihood grows without bound as σ² → 0. "
-        f"Ask for at most k={rank - 1}, or use PCA, which needs no noise."
-    )
-
-
-# --- the latent variable -----------------------------------------------------------------------
-
-
-class _Groups(NamedTuple):
-    """Rows with the same values missing share one k×k matrix M."""
-
-    patterns: NDArray  # (g, d) which columns are observed
-    group: NDArray  # (n,) the pattern of each row
-
-
-class _Latent(NamedTuple):
-    """The E-step: what is known of z, by pattern of missing values."""
+class Codes(NamedTuple):
+    """The E-step: what is known of each row's z, and the sums of it that the M-step needs."""
 
     m: NDArray  # (n, k) posterior means
-    M_inv: NDArray  # (g, k, k) inverse of M = WᵀW + σ²I over the observed columns
-    group: NDArray  # (n,) the pattern of each row
-    patterns: NDArray  # (g, d) which columns are observed
-    log_det: NDArray  # (g,) log|M|
+    spread: NDArray  # (d, k, k) ΣSᵢ over the rows that have column j; (1, k, k) without gaps
+    total: NDArray  # (k, k) ΣSᵢ over all rows
+    log_likelihood: float  # of the model that the codes are of
 
 
-def _infer(model: PPCA, R: NDArray, seen: NDArray, groups: _Groups | None = None) -> _Latent:
-    """Find the posterior of z for all rows, one k×k inverse a pattern.
+def expect(model: PPCA, X: ArrayLike | Table) -> Codes:
+    """E-step: infer each row's z :eq:`eq-ppca-e-step`, and add up the Sᵢ. X : (n, d) with NaN."""
+    table, k = table_for(model, X), model.k
+    m, value = np.empty((len(table), k)), 0.0
+    spread, total = np.zeros((1 if table.complete else table.d, k, k)), np.zeros((k, k))
+    for z in infer(model, table):
+        m[z.part.rows] = z.m
+        spread += z.part.over_rows(z.S)  # Σᵢ Sᵢ over the rows that have column j
+        total += np.tensordot(np.bincount(z.part.group), z.S, axes=1)  # Σᵢ Sᵢ over all rows
+        value += float(log_gaussian(model, z).sum())  # log p of what was observed
+    return Codes(m, spread, total, value)
 
-    R is X − μ with zeros for missing values, so that RW = Wᵀr of what is seen.
+
+def maximize(X: ArrayLike | Table, codes: Codes) -> PPCA:
+    """M-step: regress each column on the codes :eq:`eq-ppca-m-step`, and average the rest.
+
+    X : (n, d), NaN is missing. The noise is the mean expected square of what the regression
+    leaves over :eq:`eq-ppca-m-sigma2`.
     """
-    patterns, group = groups or _patterns(seen)
-    M = _gram_of_seen(model.W, patterns) + model.sigma2 * np.eye(model.k)
-    try:
-        M_inv = np.linalg.inv(M)
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "With sigma2=0 some row has too few observed values to tell its z: WᵀW of the observed "
-            "columns can't be inverted. Use sigma2 > 0, or independent columns in W."
-        ) from None
-    RW = R @ model.W
-    m = RW @ M_inv[0] if len(M) == 1 else np.einsum("nk,nkl->nl", RW, M_inv[group])
-    return _Latent(m, M_inv, group, patterns, np.linalg.slogdet(M)[1])
+    table, k = table_with(X, codes), codes.m.shape[1]
+    z1 = np.column_stack([codes.m, np.ones(len(table))])  # (mᵢ, 1)
+    A = table.second_moments(z1)  # Aⱼ = Σᵢ (mᵢ, 1)(mᵢ, 1)ᵀ over the rows that have column j …
+    A[:, :k, :k] += codes.spread  # … + Σᵢ Sᵢ
+    w_mu = solve_columns(A, table.values.T @ z1)  # Aⱼ (wⱼ, μⱼ) = Σᵢ xᵢⱼ (mᵢ, 1)
+    W, mean = w_mu[:, :k], w_mu[:, k]
+    rest = table.minus(z1 @ w_mu.T)  # xᵢⱼ − μⱼ − wⱼᵀmᵢ
+    unsure = np.sum(W[:, None, :] @ codes.spread @ W[:, :, None])  # Σ wⱼᵀSᵢwⱼ
+    return PPCA(mean, W, (np.vdot(rest, rest) + unsure) / table.n_seen)
 
 
-def _gaussian(
-    model: PPCA,
-    R: NDArray,
-    seen: NDArray,
-    latent: _Latent,
-) -> NDArray:
-    """Return log N(r; 0, Σ) row by row, without Σ.
+def move_prior(model: PPCA, codes: Codes) -> PPCA:
+    """Let the prior of z move to N(a, B), and take coordinates in which it is N(0, I) again.
 
-    log|Σ| = log|M| + (d − k) log σ² (eq-ppca-det), and
-    rᵀΣ⁻¹r = ‖r − Wm‖²/σ² + ‖m‖² (eq-ppca-quadratic).
+    a and B are mean and covariance of the codes :eq:`eq-ppca-expand`. It saves most of the steps.
     """
-    d_seen, m = seen.sum(axis=1), latent.m
-    log_det = latent.log_det[latent.group]  # of M
-    log_det = log_det + (d_seen - model.k) * np.log(model.sigma2)
-    rest = np.where(seen, R - m @ model.W.T, 0.0)
-    quadratic = np.sum(rest**2, axis=1) / model.sigma2 + np.sum(m**2, axis=1)
-    return -0.5 * (d_seen * np.log(2 * np.pi) + log_det + quadratic)
+    a = codes.m.mean(axis=0)
+    delta = codes.m - a
+    B = (delta.T @ delta + codes.total) / len(delta)
+    L = np.linalg.cholesky(B)  # LLᵀ = B
+    return PPCA(model.mean + model.W @ a, model.W @ L, model.sigma2)
 
 
-def _log_density(model: PPCA, R: NDArray, seen: NDArray) -> NDArray:
-    """Return log p of the observed values of each row."""
-    if model.sigma2 == 0:
-        raise ValueError(
-            "With sigma2=0 the model has no density: all its samples lie on mean + span(W), and "
-            "any other point has likelihood 0. Use a model with sigma2 > 0."
-        )
-    return _gaussian(model, R, seen, _infer(model, R, seen))
-
-
-def _patterns(seen: NDArray) -> _Groups:
-    """Group the rows by which of their values are observed."""
-    if seen.all():
-        return _Groups(seen[:1], np.zeros(len(seen), int))
-    packed = np.packbits(seen, axis=1)
-    _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    return _Groups(seen[first], group.reshape(-1))
-
-
-def _gram_of_seen(W: NDArray, patterns: NDArray) -> NDArray:
-    """Return WᵀW over the observed rows of W, (g, k, k), for each pattern."""
-    if len(patterns) == 1:
-        return (W.T @ (W * patterns[0][:, None]))[None]
-    k = W.shape[1]
-    return (patterns.astype(float) @ _outer(W)).reshape(len(patterns), k, k)
-
-
-def _outer(A: NDArray) -> NDArray:
-    """Return aᵢaᵢᵀ of each row, flattened to one row of k² numbers."""
-    return _flat(A[:, :, None] * A[:, None, :])
-
-
-def _flat(stack: NDArray) -> NDArray:
-    return stack.reshape(len(stack), stack.shape[1] ** 2)
-
-
-# --- EM ----------------------------------------------------------------------------------------
-
-
-def _maximize(
-    model: PPCA,
-    X: NDArray,
-    seen: NDArray,
-    latent: _Latent,
-    expand: bool,
+def _first_guess(
+    table: Table, units: Units, k: int, start: PPCA | None, rng: int | np.random.Generator
 ) -> PPCA:
-    """Regress every column on the latent variable, then average the rest.
-
-    Column j solves Aⱼ (wⱼ, δⱼ) = bⱼ, with sums over the rows that observe it
-    (eq-ppca-m-step); δ is what the mean moves by.
-    """
-    R, k = _residual(X, seen, model), model.k
-    z1 = np.column_stack([latent.m, np.ones(len(X))])  # (z, 1): slope, offset
-    spread = _spread(model, seen, latent)  # Σᵢ Cov[zᵢ | xᵢ] over the same rows
-    second = _flat((z1.T @ z1)[None]) if seen.all() else seen.T @ _outer(z1)
-    A = second.reshape(len(second), k + 1, k + 1)
-    A[:, :k, :k] += spread
-    solution = _solve_each(A, R.T @ z1)  # (d, k + 1)
-    W, shift = solution[:, :k], solution[:, k]
-    rest = np.where(seen, R - z1 @ solution.T, 0.0)
-    noise = np.sum(rest**2) + np.sum(_outer(W) * _flat(spread))
-    new = PPCA(model.mean + shift, W, float(noise / seen.sum()))
-    return _standardize(new, model.sigma2, latent) if expand else new
+    """Return the start in the table's units; else random directions with half of the variance."""
+    d, k = table.d, component_count(k, table.d, f"a {len(table)}×{table.d} matrix")
+    if start is None:
+        W = generator(rng).standard_normal((d, k)) * np.sqrt(units.variance / (2 * max(k, 1)))
+        return PPCA(np.zeros(d), W, units.variance / 2)
+    refuse_other_models(start, "start")
+    if start.W.shape != (d, k) or start.sigma2 == 0:
+        raise ValueError(f"start is {start}: k={k} of d={d} and sigma2 > 0 are needed to climb.")
+    mean = (start.mean - units.origin) / units.unit
+    return PPCA(mean, start.W / units.unit, start.sigma2 / units.unit**2)
 
 
-def _spread(model: PPCA, seen: NDArray, latent: _Latent) -> NDArray:
-    """Return Σᵢ Cov[zᵢ | xᵢ] over the rows that observe column j, for each j.
-
-    (d, k, k), or (1, k, k) if nothing is missing and all columns agree.
-    """
-    rows = np.bincount(latent.group, minlength=len(latent.patterns))
-    columns = slice(1) if seen.all() else slice(None)
-    counts = (latent.patterns[:, columns] * rows[:, None]).T
-    total = counts @ _flat(model.sigma2 * latent.M_inv)
-    return total.reshape(len(total), model.k, model.k)
-
-
-def _standardize(new: PPCA, sigma2: float, latent: _Latent) -> PPCA:
-    """Go back from a latent N(a, B) to N(0, I) (eq-ppca-expand)."""
-    used = latent.patterns.any(axis=1)[latent.group]  # rows with any value
-    m, share = latent.m[used], np.bincount(latent.group[used]) / used.sum()
-    a = m.mean(axis=0)
-    inner = np.tensordot(share, latent.M_inv[: share.size], axes=1)
-    B = (m - a).T @ (m - a) / len(m) + sigma2 * inner
-    L = np.linalg.cholesky(B)
-    return replace(new, mean=new.mean + new.W @ a, W=new.W @ L)
-
-
-def _solve_each(A: NDArray, b: NDArray) -> NDArray:
-    """Solve Aⱼxⱼ = bⱼ for each row of b; one matrix may serve all."""
-    if len(A) == 1:
-        return linalg.solve(A[0], b.T, assume_a="pos").T
-    return np.linalg.solve(A, b[:, :, None])[:, :, 0]
-
-
-def _residual(X: NDArray, seen: NDArray, model: PPCA) -> NDArray:
-    """Return X − μ, with zeros for missing values."""
-    return np.where(seen, X - model.mean, 0.0)
-
-
-def _gain_to_come(history: Sequence[float]) -> float:
-    """Estimate how much EM can still gain, as if gains fell geometrically.
-
-    After gains g₁ and g₂ = c·g₁ there follow c·g₂ + c²·g₂ + … = g₂·c/(1 − c).
-    """
-    if len(history) < 3:
-        return np.inf
-    before, gain = np.diff(history[-3:])
-    if gain <= 8 * np.finfo(float).eps * abs(history[-1]):
-        return 0.0  # what is left is rounding
-    return gain * gain / (before - gain) if before > gain else np.inf
-
-
-def _random_start(
-    X: NDArray, seen: NDArray, variance: float, k: int, rng: int | np.random.Generator
-) -> PPCA:
-    """Start from the column means and random directions with half of the variance."""
-    d = X.shape[1]
-    W = np.random.default_rng(rng).standard_normal((d, k))
-    mean = X.sum(axis=0) / seen.sum(axis=0)
-    return PPCA(mean, W * np.sqrt(variance / (2 * max(k, 1))), variance / 2)
-
-
-def _turn_to_axes(W: NDArray) -> NDArray:
-    """Rotate the latent space so that W's columns are orthogonal, longest first."""
-    if W.shape[1] == 0:
-        return W
-    U, s, _ = linalg.svd(W, full_matrices=False)
-    return fix_signs(U)[0] * s
-
-
-def _refuse_collapse(sigma2: float, variance: float, k: int) -> None:
-    if sigma2 <= 1e-10 * variance:
-        raise ValueError(
-            f"σ² falls to 0 with k={k} components: they fit every observed value exactly, and the "
-            f"likelihood grows without bound. Ask for fewer components."
-        )
-
-
-# --- input -------------------------------------------------------------------------------------
-
-
-def _complete_matrix(X: ArrayLike) -> NDArray:
-    """Return X as a matrix without gaps, or point to EM."""
-    X = data_matrix(X, missing=True)
-    if np.isnan(X).any():
-        raise ValueError(
-            f"X holds NaN, {np.isnan(X).sum()} in all: the closed form needs every value. "
-            f"fit_ppca_em takes NaN as missing."
-        )
-    return X
-
-
-def _incomplete_matrix(X: ArrayLike) -> tuple[NDArray, NDArray, float]:
-    """Return X in doubles with zeros for NaN, where it was seen, and the mean variance."""
-    X = data_matrix(X, missing=True).astype(float)
-    seen = ~np.isnan(X)
-    empty = np.flatnonzero(~seen.any(axis=0))
-    if empty.size:
-        raise ValueError(
-            f"Column {empty[0]} of X has no observed value: nothing can be learnt about it. "
-            f"Drop it."
-        )
-    X = np.where(seen, X, 0.0)
-    centred = np.where(seen, X - X.sum(axis=0) / seen.sum(axis=0), 0.0)
-    variance = float(np.sum(centred**2) / seen.sum())
-    if variance <= (8 * np.finfo(float).eps * np.abs(X).max()) ** 2:
-        raise ValueError(
-            "X has zero variance: in no column do two observed values differ, and the likelihood "
-            "grows without bound as σ² → 0. Rows that differ are needed."
-        )
-    return X, seen, variance
+def _top_of(climb: Climb[PPCA], units: Units, columns: tuple[str, ...] | None) -> PPCA:
+    """Return the best model, in the units of X and with R = I; warn if it isn't at the top."""
+    units.refuse_collapse(climb.last.sigma2, climb.last.k)
+    climb.tell_unless_converged("If σ² keeps falling, no maximum exists: ask for smaller k.")
+    best, unit = climb.best, units.unit
+    U, s, _ = np.linalg.svd(best.W, full_matrices=False)
+    mean, W = units.origin + unit * best.mean, fix_signs(U)[0] * (unit * s)
+    history = climb.history - climb.terms * np.log(unit)
+    return PPCA(mean, W, unit**2 * best.sigma2, history, climb.converged, columns)

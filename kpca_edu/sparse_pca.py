@@ -7,55 +7,231 @@ that they mean the same for X and 10 X, for n and 10 n samples. The steps take C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
-from scipy.linalg import lapack
 
+from ._engine.alternation import Alternation
 from ._engine.checks import (
+    ConvergenceWarning,
+    check_columns,
+    check_scores,
+    choice,
+    column_names,
     component_count,
     data_matrix,
+    flag,
+    number,
     real_array,
-    symmetric_map,
+    tell,
     tolerance,
     whole_number,
 )
+from ._engine.covariance import (
+    Covariance,
+    covariance,
+    covariance_of,
+    falling_order,
+    feature_vector,
+    largest,
+    power_of_two,
+    principal_directions,
+    scaled_samples,
+    semidefinite,
+    unit_columns,
+)
+from ._engine.elastic_net import ElasticNets, FixedNets, Nets, Quadratic, RidgeNets, path, solve
+from ._engine.model import Frozen
 from ._engine.progress import with_progress
+from ._engine.subsets import Nodes, feature_count, row_bound, split
+from ._engine.supports import best_start, criterion, nets_with_counts
 from .compare import fix_signs
-from .pca import center_data, fit_pca
 
 __all__ = [
+    "Subset",
+    "best_subset",
+    "simple_threshold",
+    "ridge_direction",
+    "soft_threshold",
+    "coordinate_descent",
+    "sparse_direction",
+    "elastic_net_path",
     "SparsePCA",
     "fit_sparse_pca",
     "sparse_pca_objective",
-    "ridge_direction",
-    "soft_threshold",
-    "sparse_direction",
-    "coordinate_descent",
-    "elastic_net_path",
     "procrustes",
+    "sparse_rotation",
     "effective_nonzeros",
-    "simple_threshold",
-    "Subset",
-    "best_subset",
+    "refit_loadings",
+    "adjusted_variances",
     "SparseRun",
     "truncated_power",
     "generalized_power",
     "deflate_covariance",
-    "adjusted_variances",
 ]
 
+Each = float | ArrayLike | None  # one for all components, or one for each
 
-# The model
+
+# The problem itself
 
 
-@dataclass(frozen=True, eq=False)
-class SparsePCA:
+@dataclass(frozen=True, eq=False, repr=False)
+class Subset(Frozen):
+    """The best direction with k non-zero loadings, and the proof of work :eq:`eq-spca-subset`."""
+
+    value: float  # its variance, the largest that k features allow
+    support: NDArray  # (k,) indices of the features, rising
+    direction: NDArray  # (d,) of length one, zero off the support
+    n_nodes: int  # how many nodes the search opened
+
+    def __repr__(self) -> str:
+        return (
+            f"Subset(variance {self.value:.4g} with {self.support.size} of "
+            f"{self.direction.size} features: {_listed(self.support)})"
+        )
+
+
+def best_subset(C: ArrayLike, k: int, *, progress: bool = False) -> Subset:
+    """Find the k features of the best direction :eq:`eq-spca-subset`, by branch and bound.
+
+    C : (d, d). A node holds the features still allowed, of which the first ``sure`` are in.
+    :eq:`eq-spca-bound` and :eq:`eq-spca-rows` bound what it can reach. The time can grow like
+    the number of subsets: keep d small.
+    """
+    matrix = covariance(C)
+    C, d, k = matrix.M, len(matrix), feature_count(k, len(matrix))
+    support = largest(truncated_power(matrix, k, tol=0, max_iter=100).direction, k)
+    best, nodes = matrix.leading(support)[0], Nodes((np.arange(d), 0), progress)
+    for allowed, sure in nodes:
+        value, v = matrix.leading(allowed)
+        if min(value, row_bound(C, allowed, sure, k)) <= best * (1 + 1e-10):
+            continue  # nothing in it can beat the best so far
+        if allowed.size == k:
+            best, support = value, allowed
+            continue
+        j = sure + int(np.argmax(np.abs(v[sure:])))
+        nodes.extend(split(allowed, sure, j, k))  # two nodes: without feature j, and with it
+    support, direction = np.sort(support), np.zeros(d)
+    direction[support] = matrix.leading(support)[1]
+    return Subset(best, support, _fix_sign(direction), nodes.opened)
+
+
+def simple_threshold(V: ArrayLike, nonzeros: int | ArrayLike) -> NDArray:
+    """Keep the largest loadings of each column, and give it length one :eq:`eq-spca-threshold`.
+
+    >>> simple_threshold([[0.6], [-0.64], [0.48]], 1)
+    array([[ 0.],
+           [-1.],
+           [ 0.]])
+    """
+    V = data_matrix(V, "V")
+    cut = np.zeros_like(V)
+    for j, count in enumerate(_counts(nonzeros, *V.shape)):
+        T = largest(V[:, j], count)
+        cut[T, j] = V[T, j]
+    return unit_columns(cut)
+
+
+# One direction by regression
+
+
+def ridge_direction(C: ArrayLike, a: ArrayLike, ridge: float) -> NDArray:
+    """Regress the score Xa on X with a ridge penalty :eq:`eq-spca-regression`.
+
+    C : (d, d), a : (d,). For an eigenvector v the result is λ/(λ + ridge) v
+    :eq:`eq-spca-ridge`: shorter, in the same direction, and not sparse.
+
+    >>> ridge_direction(np.diag([3.0, 1.0]), [1.0, 0.0], 1.0)
+    array([0.75, 0.  ])
+    """
+    Q, c = _regression(C, a, number(ridge, "ridge", 0.0))
+    return solve(Q, c)  # (C + ridge I) b = Ca
+
+
+def soft_threshold(c: ArrayLike, t: float) -> NDArray:
+    """Move every entry towards zero by t, and stop there :eq:`eq-spca-soft`.
+
+    >>> soft_threshold([3.0, -0.5, -2.0], 1.0)
+    array([ 2., -0., -1.])
+    """
+    c, t = real_array(c, "c"), number(t, "t", 0.0)
+    return np.sign(c) * np.maximum(np.abs(c) - t, 0)
+
+
+def coordinate_descent(
+    C: ArrayLike, a: ArrayLike, l1: float, *, ridge: float = 0.0, tol: float = 1e-10,
+    max_iter: int = 10_000, progress: bool = False,
+) -> NDArray:  # fmt: skip
+    """Solve the elastic net one coordinate at a time :eq:`eq-spca-cd`.
+
+    The same problem as ``sparse_direction``, by the simplest method.
+    """
+    Q, c = _regression(C, a, number(ridge, "ridge", 0.0))
+    b, t, tol = np.zeros_like(c), number(l1, "l1", 0.0) / 2, tolerance(tol)
+    for _ in with_progress(range(whole_number(max_iter, "max_iter", 1)), progress, "coordinates"):
+        before = b.copy()
+        for j in np.flatnonzero(Q.diagonal() > 0):
+            rest = c[j] - Q[j] @ b + Q[j, j] * b[j]
+            b[j] = soft_threshold(rest, t) / Q[j, j]
+        if np.abs(b - before).max() <= tol * np.abs(b).max():
+            return b
+    _tell_unfinished("The loadings", tol, max_iter)
+    return b
+
+
+def sparse_direction(C: ArrayLike, a: ArrayLike, l1: float, *, ridge: float = 0.0) -> NDArray:
+    """Regress the score Xa on X with the elastic net :eq:`eq-spca-enet`, exactly.
+
+    Solve for known signs :eq:`eq-spca-path`, and mend them until the conditions hold
+    :eq:`eq-spca-kkt`. C : (d, d), a : (d,). It is zero for l1 ≥ 2 max|Ca|.
+    """
+    Q, c = _regression(C, a, ridge)  # Q = C + ridge I and c = Ca
+    t = number(l1, "l1", 0.0) / 2
+    b, signs = np.zeros_like(c), np.zeros_like(c)
+    while True:
+        T = np.flatnonzero(signs)
+        new = solve(Q[np.ix_(T, T)], c[T] - t * signs[T])
+        share = np.where(new * signs[T] > 0, 1.0, b[T] / np.where(b[T] == new, 1.0, b[T] - new))
+        b[T] += share.min(initial=1.0) * (new - b[T])  # as far as no loading changes its sign
+        if T.size and share.min() < 1:
+            leaves = T[np.argmin(share)]
+            b[leaves] = signs[leaves] = 0.0  # where the first one vanishes, it leaves
+            continue
+        slope = np.where(signs == 0, c - Q @ b, 0.0)
+        enters = np.argmax(np.abs(slope))
+        if np.abs(slope[enters]) <= t + 1e-12 * np.abs(c).max():
+            return b
+        signs[enters] = np.sign(slope[enters])  # the worst one enters
+
+
+def elastic_net_path(
+    C: ArrayLike, a: ArrayLike, *, ridge: float = 0.0, progress: bool = False
+) -> tuple[NDArray, NDArray]:
+    """Return all knots of the path of the elastic net, l1 falling to 0 :eq:`eq-spca-path`.
+
+    C : (d, d), a : (d,). Gives the penalties (m,) and the loadings at them
+    (m, d); between two knots the loadings are linear in l1.
+    """
+    matrix = covariance(C)
+    c = matrix @ feature_vector(a, len(matrix), "a")
+    knots, loadings = [2 * np.abs(c).max()], [np.zeros_like(c)]
+    pieces = path(Quadratic(matrix, number(ridge, "ridge", 0.0)), c)
+    for piece in with_progress(pieces, progress, "path"):
+        knots.append(piece.low)
+        loadings.append(np.zeros_like(c))
+        loadings[-1][piece.support] = piece.loadings(piece.low)
+    return np.array(knots), np.array(loadings)
+
+
+# Several components
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparsePCA(Frozen):
     """k sparse directions, how they were found and what they explain :eq:`eq-spca-criterion`."""
 
     mean: NDArray  # (d,) the mean x̄ that was subtracted; zeros for a Gram matrix
@@ -69,7 +245,14 @@ class SparsePCA:
     explained: float  # the variance that the decoder D recovers, in the same units
     total_variance: float  # tr C
     objective: NDArray  # the criterion after each iteration; it never rises
-    converged: bool  # whether the loadings stood still, up to tol
+    converged: bool  # whether A and B are each other's best partners, up to tol
+    refitted: bool = False  # whether the loadings were refitted on the supports found
+    columns: tuple[str, ...] | None = None  # names of the features, if X had them
+
+    @property
+    def k(self) -> int:
+        """The number of directions."""
+        return self.B.shape[1]
 
     @property
     def n_iter(self) -> int:
@@ -93,426 +276,246 @@ class SparsePCA:
 
     def encode(self, X: ArrayLike) -> NDArray:
         """Return the scores (X − 1x̄ᵀ) B of any samples; X : (m, d), result (m, k)."""
-        X = data_matrix(X)
-        if X.shape[1] != self.mean.size:
-            raise ValueError(
-                f"X has {X.shape[1]} columns and the model was fitted on {self.mean.size}: "
-                f"new samples need the same features in the same order."
-            )
-        return (X - self.mean) @ self.B
+        samples = data_matrix(X)
+        check_columns(X, self.mean.size, self.columns)
+        return (samples - self.mean) @ self.B
 
     def decode(self, Z: ArrayLike) -> NDArray:
         """Return 1x̄ᵀ + Z D, the samples that the scores Z predict :eq:`eq-spca-decoder`."""
-        Z = data_matrix(Z, "Z")
-        if Z.shape[1] != self.D.shape[0]:
-            raise ValueError(
-                f"Z has {Z.shape[1]} columns and the model {self.D.shape[0]} "
-                f"components: a column of scores for each is needed."
-            )
-        return self.mean + Z @ self.D
+        return self.mean + check_scores(Z, self.k) @ self.D
 
     def reconstruct(self, X: ArrayLike) -> NDArray:
         """Encode, then decode."""
         return self.decode(self.encode(X))
 
-
-# The fit
-
-
-class _Run(NamedTuple):
-    """What the alternation hands over."""
-
-    A: NDArray  # (d, k)
-    B: NDArray  # (d, k), not yet of length one
-    l1: NDArray  # (k,)
-    history: list[float]
-    converged: bool
+    def __repr__(self) -> str:
+        share = 100 * self.explained_ratio.sum()
+        return (
+            f"SparsePCA(k={self.k} of d={self.mean.size}, {_listed(self.nonzeros)} loadings, "
+            f"{share:.1f} % of the variance)"
+        )
 
 
 def fit_sparse_pca(
+    X: ArrayLike, k: int, *, nonzeros: Each = None, l1: Each = None, ridge: float = 0.01,
+    gram: bool = False, refit: bool = False, tol: float = 1e-6, max_iter: int = 5000,
+    progress: bool = False,
+) -> SparsePCA:  # fmt: skip
+    """Alternate two easy problems: B by elastic nets, A by Procrustes :eq:`eq-spca-criterion`.
+
+    X : (n, d) data, or with ``gram=True`` a covariance matrix (d, d). Say how sparse by
+    ``nonzeros``, the counts, or by ``l1``, the penalties: a number, or one for each. With neither,
+    the counts are effective numbers of loadings :eq:`eq-spca-effective`. Penalties are in units
+    of the mean variance :eq:`eq-spca-scale`, and ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
+    ``refit=True`` takes the shrinkage out of the loadings :eq:`eq-spca-refit`.
+    """
+    ridge, tol, max_iter = _ridge(ridge), tolerance(tol), whole_number(max_iter, "max_iter", 1)
+    C, mean, A, nets = _start(X, k, gram, nonzeros, l1, ridge, progress)
+    rounds = Alternation(A, nets, procrustes, tol=tol, max_iter=max_iter, progress=progress)
+    for A in rounds:
+        B = nets(A)  # an elastic net for each column
+        value = sparse_pca_objective(C, A, B, l1=nets.l1, ridge=ridge)
+        rounds.record(A, B, value, procrustes(C @ B))  # CB = USWᵀ gives A = UWᵀ
+    return _described(C, mean, rounds, nets, ridge, refit, column_names(X))
+
+
+class _Start(NamedTuple):
+    """What the alternation starts from."""
+
+    C: Covariance  # in units of the mean variance
+    mean: NDArray
+    A: NDArray  # (d, k) orthonormal
+    nets: Nets
+
+
+def _start(
     X: ArrayLike,
     k: int,
-    nonzeros: int | ArrayLike | None = None,
-    l1: float | ArrayLike | None = None,
-    ridge: float = 0.01,
-    gram: bool = False,
-    tol: float = 1e-6,
-    max_iter: int = 5000,
-    progress: bool = False,
-) -> SparsePCA:
-    """Find k sparse directions of the rows of X :eq:`eq-spca-criterion`.
-
-    X : (n, d) data, or with ``gram=True`` a covariance, correlation or Gram
-    matrix, (d, d). Say how sparse by ``nonzeros``, the counts, or by ``l1``,
-    the penalties: a number for all or one for each. With neither, each count
-    is the effective number of loadings of PCA :eq:`eq-spca-effective`.
-    (A feature exactly uncorrelated with a score can't be made to count.)
-
-    Penalties are in units of the mean variance of a feature
-    :eq:`eq-spca-scale`. ``ridge=np.inf`` gives the soft-threshold form
-    :eq:`eq-spca-limit`. The alternation stops when no entry of a unit
-    direction has moved by more than tol; progress=True shows a bar.
-    """
-    mean, C, A = _prepare(X, k, gram)
-    Q = _Quadratic(C, _penalty(ridge, "ridge", finite=False))
+    gram: bool,
+    nonzeros: Each,
+    l1: Each,
+    ridge: float,
+    progress: bool,
+) -> _Start:
+    """Start from PCA, rotated to be sparse; turn counts into penalties or supports."""
+    C, mean = covariance_of(X, gram)
+    n, d = np.shape(X)
+    k = component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
     if nonzeros is not None and l1 is not None:
         raise ValueError("nonzeros and l1 were both given: they say the same thing, so give one.")
-    tol, max_iter = tolerance(tol), whole_number(max_iter, "max_iter", least=1)
-    if l1 is None:
-        counts = effective_nonzeros(A) if nonzeros is None else _counts(nonzeros, *A.shape)
-        run = _fit_counts(Q, A, counts, tol, max_iter, progress)
-    else:
-        run = _fit_penalties(Q, A, _penalties(l1, k), tol, max_iter, progress)
-    A, B, l1, history, converged = run
-    lengths = linalg.norm(B, axis=0)
-    B, A = fix_signs(B / lengths, A)
+    counts = None if nonzeros is None else _counts(nonzeros, d, k)
+    penalties = None if l1 is None else _penalties(l1, k)
+    V = fix_signs(principal_directions(C, k, gram))[0]
+    if (penalties is not None and not penalties.any()) or (
+        counts is not None and counts.min() == d
+    ):
+        return _Start(C, mean, V, RidgeNets(C, k, ridge))
+    A = fix_signs(sparse_rotation(V))[0]
+    A = A[:, falling_order(np.sum(A * (C @ A), axis=0), np.abs(A).argmax(axis=0))]
+    if penalties is not None:
+        A = best_start(C, [V, A], penalties, ridge, procrustes)
+        return _Start(C, mean, A, ElasticNets(C, penalties, ridge))
+    counts = effective_nonzeros(A) if counts is None else counts
+    chosen = nets_with_counts(C, [V, A], counts, ridge, procrustes, _refit_supports, progress)
+    return _Start(C, mean, *chosen)
+
+
+def _described(
+    C: Covariance,
+    mean: NDArray,
+    rounds: Alternation,
+    nets: Nets,
+    ridge: float,
+    refit: bool,
+    columns: tuple[str, ...] | None,
+) -> SparsePCA:
+    """Make the model: unit directions with their signs fixed, and what they explain."""
+    rounds.warn("A, the partner of the sparse directions,")
+    A, B, lengths = rounds.A, unit_columns(rounds.B), np.linalg.norm(rounds.B, axis=0)
+    if flag(refit, "refit"):
+        B, lengths = refit_loadings(C, B), np.ones(B.shape[1])
+        A = procrustes(C @ B)
+    B, A = fix_signs(B, A)
     CB = C @ B
     M = B.T @ CB
-    D = linalg.pinvh(M) @ CB.T
-    unit, dtype = C.unit, mean.dtype
+    D = np.linalg.pinv(M, hermitian=True) @ CB.T
+    dtype, unit = mean.dtype, C.unit
     return SparsePCA(
         mean,
         B.astype(dtype),
         A.astype(dtype),
         D.astype(dtype),
         lengths,
-        l1,
-        float(ridge),
+        nets.l1,
+        ridge,
         unit * _adjusted(M),
         unit * float(np.sum(D * CB.T)),
         unit * C.trace,
-        np.array(history),
-        converged,
+        np.array(rounds.history),
+        rounds.converged,
+        refit or isinstance(nets, FixedNets),
+        columns,
     )
 
 
-def _prepare(X: ArrayLike, k: int, gram: bool) -> tuple[NDArray, _Scaled, NDArray]:
-    """Return the mean, C in units of the mean variance, and the directions of PCA."""
-    if gram:
-        C = _covariance_like(X)
-        n, d, mean = len(C), len(C), np.zeros(len(C), C.dtype)
-        lam, V = linalg.eigh(C.astype(float))
-        V, variances = V[:, ::-1], lam[::-1]
-    else:
-        Xc, mean = center_data(X)
-        noise = 8 * np.finfo(Xc.dtype).eps * linalg.norm(mean)
-        Xc, (n, d) = Xc.astype(float, copy=False), Xc.shape
-        few = min(k, n, d) if isinstance(k, Integral) else 1
-        solver = "arpack" if 200 + 50 * few < min(n, d) else "auto"
-        pca = fit_pca(Xc, few, center=False, solver=solver)
-        V, variances = pca.V, np.where(np.sqrt(pca.variances) > noise, pca.variances, 0)
-    k = component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
-    useful = int(np.sum(variances[:k] > 1e-12 * max(variances[0], 0)))
-    if useful < k:
-        raise ValueError(
-            f"k={k} components asked, and only {useful} directions have positive variance: "
-            f"ask for at most {useful}."
-        )
-    scaled = _Scaled(C.astype(float) if gram else Xc / np.sqrt(n), gram)
-    return mean, scaled, fix_signs(V[:, :k])[0]
-
-
-def _fit_penalties(
-    Q: _Quadratic, A: NDArray, l1: NDArray, tol: float, max_iter: int, progress: bool
-) -> _Run:
-    """Minimise with these penalties; without any, PCA's directions are the answer."""
-    if l1.any():
-        return _descend(Q, A, _penalised(Q, l1), l1, tol, max_iter, progress)
-    lam = np.sum(A * (Q.C @ A), axis=0)
-    B = A * (lam if Q.soft else lam / (lam + Q.ridge))
-    return _Run(A, B, l1, [Q.objective(A, B, l1)[0]], True)
-
-
-def _fit_counts(
-    Q: _Quadratic, A: NDArray, counts: NDArray, tol: float, max_iter: int, progress: bool
-) -> _Run:
-    """Let the paths choose supports with these counts, then minimise with them."""
-    d, k = A.shape
-    if np.all(counts == d):
-        return _fit_penalties(Q, A, np.zeros(k), tol, max_iter, progress)
-    A, B, l1, supports, settled = _choose_supports(Q, A, counts, tol)
-    if settled and _has(counts, B := _penalised(Q, l1)(A, B)):
-        run = _descend(Q, A, _penalised(Q, l1), l1, tol, max_iter, progress, B)
-        if _has(counts, run.B):
-            return run
-    return _descend(Q, A, _held(Q, supports), np.zeros(k), tol, max_iter, progress)
-
-
-def _choose_supports(Q: _Quadratic, A: NDArray, counts: NDArray, tol: float) -> tuple:
-    """Alternate with the penalties that give these counts, until all stand still.
-
-    A support that is no longer on its path is sought from the beginning of the
-    path. After four such searches for each column it ends as it is.
-    """
-    d, k = A.shape
-    B, l1, searches, settled = np.zeros((d, k)), np.zeros(k), 0, False
-    pieces: list[_Stretch | None] = [None] * k
-    for _ in range(200):
-        B_old, B, CA = B, np.zeros((d, k)), Q.C @ A
-        for j, c in enumerate(CA.T):
-            s = pieces[j] and _stretch(Q, c, pieces[j].support, pieces[j].signs)
-            if s is None or not s.low < s.high:
-                s, searches = _stretch_with(Q, c, counts[j]), searches + 1
-            pieces[j], l1[j] = s, s.inside()
-            B[s.support, j] = s.loadings(l1[j])
-        A_old, A = A, procrustes(Q.C @ B)
-        moved = np.abs(A - A_old).max(), np.abs(_unit(B) - _unit(B_old)).max()
-        settled = max(moved) <= 100 * tol  # the descent does the rest
-        if settled or searches > 4 * k:
-            break
-    return A, B, l1, [s.support for s in pieces], settled
-
-
-def _descend(
-    Q: _Quadratic,
-    A: NDArray,
-    best_B: Callable[[NDArray, NDArray], NDArray],
-    l1: NDArray,
-    tol: float,
-    max_iter: int,
-    progress: bool,
-    B: NDArray | None = None,
-) -> _Run:
-    """Alternate between B and A; no step may raise the criterion.
-
-    Steps of A are lengthened while that pays.
-    """
-    B = best_B(A, np.zeros_like(A) if B is None else B)
-    value, CB = Q.objective(A, B, l1)
-    history, A_old, longer, converged = [value], A, 0.0, False
-    for _ in with_progress(range(max_iter), progress, "sparse PCA"):
-        _refuse_zeros(Q, A, B, l1)
-        plain = procrustes(CB)
-        for step in (longer, 0.0):
-            A_new = procrustes(plain + step * (plain - A_old))
-            B_new = best_B(A_new, B)
-            value, CB = Q.objective(A_new, B_new, l1)
-            if value <= history[-1]:
-                break
-        longer = 1.2 * step + 0.1 if step == longer else 0.0
-        converged = bool(np.abs(_unit(B_new) - _unit(B)).max() <= tol)
-        history.append(min(value, history[-1]))  # a plain step: rounding only
-        A, B, A_old = A_new, B_new, plain
-        if converged:
-            break
-    _refuse_zeros(Q, A, B, l1)
-    return _Run(A, B, l1, history, converged)
-
-
-def _penalised(Q: _Quadratic, l1: NDArray) -> Callable[[NDArray, NDArray], NDArray]:
-    """Return the step from A to B by elastic nets, warm-started."""
-
-    def best_B(A: NDArray, start: NDArray) -> NDArray:
-        nets = zip((Q.C @ A).T, l1, start.T, strict=True)
-        return np.column_stack([_elastic_net(Q, *net) for net in nets])
-
-    return best_B
-
-
-def _held(Q: _Quadratic, supports: list[NDArray]) -> Callable[[NDArray, NDArray], NDArray]:
-    """Return the step from A to B on given supports, without ℓ₁."""
-    inverses = [_solve(Q.block(T), np.eye(T.size)) for T in supports]
-
-    def best_B(A: NDArray, start: NDArray) -> NDArray:
-        B, CA = np.zeros_like(A), Q.C @ A
-        for j, (T, inverse) in enumerate(zip(supports, inverses, strict=True)):
-            B[T, j] = inverse @ CA[T, j]
-        return B
-
-    return best_B
-
-
-def _has(counts: NDArray, B: NDArray) -> bool:
-    return np.array_equal(np.count_nonzero(B, axis=0), counts)
-
-
-def _refuse_zeros(Q: _Quadratic, A: NDArray, B: NDArray, l1: NDArray) -> None:
-    empty = np.flatnonzero(~B.any(axis=0))
-    if empty.size:
-        j = int(empty[0])
-        largest = 2 * np.abs((Q.C @ A)[:, j]).max()
-        raise ValueError(
-            f"l1={l1[j]:.4g} makes component {j + 1} all zeros: the largest useful penalty for it "
-            f"is just below {largest:.4g}. Give less, or say nonzeros=… instead."
-        )
-
-
-# The steps
-
-
 def sparse_pca_objective(
-    C: ArrayLike, A: ArrayLike, B: ArrayLike, l1: float | ArrayLike = 0.0, ridge: float = 0.0
+    C: ArrayLike | Covariance, A: ArrayLike, B: ArrayLike, *, l1: Each = 0.0, ridge: float = 0.0
 ) -> float:
     """Return the criterion of sparse PCA in Gram form :eq:`eq-spca-gram`.
 
-    C : (d, d), A : (d, k) with orthonormal columns, B : (d, k).
+    C : (d, d), A : (d, k) with orthonormal columns, B : (d, k). For ridge = ∞ the
+    criterion is :eq:`eq-spca-limit`.
     """
-    C, A, B = _covariance_like(C), data_matrix(A, "A"), data_matrix(B, "B")
+    C, A, B = covariance(C), data_matrix(A, "A"), data_matrix(B, "B")
     if A.shape != B.shape or A.shape[0] != len(C):
         raise ValueError(f"A {A.shape} and B {B.shape} must both have shape ({len(C)}, k).")
-    Q = _Quadratic(_Scaled(C, gram=True, unit=1.0), _penalty(ridge, "ridge"))
-    return Q.objective(A, B, _penalties(l1, A.shape[1]))[0]
-
-
-def ridge_direction(C: ArrayLike, a: ArrayLike, ridge: float) -> NDArray:
-    """Regress the score Xa on X with a ridge penalty :eq:`eq-spca-regression`.
-
-    C : (d, d), a : (d,). For an eigenvector v the result is λ/(λ + ridge) v
-    :eq:`eq-spca-ridge`: shorter, in the same direction, and not sparse.
-
-    >>> ridge_direction(np.diag([3.0, 1.0]), [1.0, 0.0], 1.0)
-    array([0.75, 0.  ])
-    """
-    C, a = _covariance_and_vector(C, a)
-    ridge = _penalty(ridge, "ridge")
-    return _solve(C + ridge * np.eye(len(C)), C @ a)
-
-
-def soft_threshold(c: ArrayLike, t: float) -> NDArray:
-    """Move every entry towards zero by t, and stop there :eq:`eq-spca-soft`.
-
-    >>> soft_threshold([3.0, -0.5, -2.0], 1.0)
-    array([ 2., -0., -1.])
-    """
-    c = real_array(c, "c")
-    return np.sign(c) * np.maximum(np.abs(c) - _penalty(t, "t"), 0)
-
-
-def sparse_direction(C: ArrayLike, a: ArrayLike, l1: float, ridge: float = 0.0) -> NDArray:
-    """Regress the score Xa on X with the elastic net :eq:`eq-spca-enet`, exactly.
-
-    C : (d, d), a : (d,); penalties in the units of C. The optimality conditions
-    :eq:`eq-spca-kkt` hold to rounding. It is zero for l1 ≥ 2 max|Ca|.
-    """
-    C, a = _covariance_and_vector(C, a)
-    Q = _Quadratic(_Scaled(C, gram=True, unit=1.0), _penalty(ridge, "ridge", finite=False))
-    return _elastic_net(Q, C @ a, _penalty(l1, "l1"), np.zeros(len(C)))
-
-
-def coordinate_descent(
-    C: ArrayLike,
-    a: ArrayLike,
-    l1: float,
-    ridge: float = 0.0,
-    tol: float = 1e-10,
-    max_iter: int = 10_000,
-) -> NDArray:
-    """Solve the elastic net one coordinate at a time :eq:`eq-spca-cd`.
-
-    The same problem as ``sparse_direction``, by the simplest method.
-    """
-    C, a = _covariance_and_vector(C, a)
-    l1, ridge = _penalty(l1, "l1"), _penalty(ridge, "ridge")
-    c, b = C @ a, np.zeros(len(C))
-    curvature = np.diag(C) + ridge
-    for _ in range(max_iter):
-        before = b.copy()
-        for j in np.flatnonzero(curvature > 0):
-            rest = c[j] - C[j] @ b + C[j, j] * b[j]
-            b[j] = soft_threshold(rest, l1 / 2) / curvature[j]
-        if np.abs(b - before).max() <= tol * np.abs(b).max():
-            break
-    return b
-
-
-def elastic_net_path(C: ArrayLike, a: ArrayLike, ridge: float = 0.0) -> tuple[NDArray, NDArray]:
-    """Return all knots of the path of the elastic net, l1 falling to 0 :eq:`eq-spca-path`.
-
-    C : (d, d), a : (d,). Gives the penalties (m,) and the loadings at them
-    (m, d); between two knots the loadings are linear in l1.
-    """
-    C, a = _covariance_and_vector(C, a)
-    Q = _Quadratic(_Scaled(C, gram=True, unit=1.0), _penalty(ridge, "ridge"))
-    c = C @ a
-    knots, loadings = [2 * np.abs(c).max()], [np.zeros(len(C))]
-    for stretch in _path(Q, c):
-        knots.append(stretch.low)
-        loadings.append(np.zeros(len(C)))
-        loadings[-1][stretch.support] = stretch.loadings(stretch.low)
-    return np.array(knots), np.array(loadings)
+    return criterion(C, A, B, _penalties(l1, A.shape[1]), _ridge(ridge))
 
 
 def procrustes(M: ArrayLike) -> NDArray:
-    """Return the A with orthonormal columns and the largest tr AᵀM :eq:`eq-spca-procrustes`."""
-    U, _, Vt = np.linalg.svd(M, full_matrices=False)
-    return U @ Vt
+    """Return the A with orthonormal columns and the largest tr AᵀM :eq:`eq-spca-procrustes`.
+
+    M : (d, k), k ≤ d. If its rank is below k, there are several such A, and one is returned.
+    """
+    M = data_matrix(M, "M")
+    if M.shape[0] < M.shape[1]:
+        raise ValueError(
+            f"M is {M.shape[0]}×{M.shape[1]}: at most {M.shape[0]} columns of that length can be "
+            f"orthonormal. Was the transpose meant?"
+        )
+    U, _, Wt = np.linalg.svd(M / (np.abs(M).max() or 1.0), full_matrices=False)
+    return U @ Wt
+
+
+def sparse_rotation(V: ArrayLike) -> NDArray:
+    """Turn columns within their span until they are as sparse as can be :eq:`eq-spca-rotate`.
+
+    V : (d, k), usually orthonormal, as PCA's. Σ v⁴ grows with every turn of a pair of columns
+    by its best angle ("quartimax").
+    """
+    V = data_matrix(V, "V").astype(float)
+    for _ in range(100):
+        turned = False
+        for i, j in combinations(range(V.shape[1]), 2):
+            x, y = V[:, i], V[:, j]
+            u, w = x**2 - y**2, 2 * x * y
+            sine, cosine = 2 * u @ w, u @ u - w @ w  # of four times the angle, not normalised
+            if np.hypot(sine, cosine) - cosine > 1e-10 * (u @ u + w @ w):
+                angle = np.arctan2(sine, cosine) / 4
+                turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+                V[:, [i, j]] = V[:, [i, j]] @ turn
+                turned = True
+        if not turned:
+            break
+    return V
 
 
 def effective_nonzeros(V: ArrayLike) -> NDArray:
-    """Return the effective number of loadings of unit columns, rounded :eq:`eq-spca-effective`.
+    """Return the effective number of loadings of each column, rounded :eq:`eq-spca-effective`.
 
     >>> effective_nonzeros(np.array([[0.6, 1.0], [0.8, 0.0]]))
     array([2, 1])
     """
     V = data_matrix(V, "V")
-    return np.rint(1 / np.sum((V / linalg.norm(V, axis=0)) ** 4, axis=0)).astype(int)
+    empty = np.flatnonzero(~V.any(axis=0))
+    if empty.size:
+        raise ValueError(f"Column {empty[0]} of V is zero: it has no loadings to count.")
+    return np.rint(1 / np.sum(unit_columns(V.astype(float)) ** 4, axis=0)).astype(int)
 
 
-def simple_threshold(V: ArrayLike, nonzeros: int | ArrayLike) -> NDArray:
-    """Keep the largest loadings of each column, and give it length one :eq:`eq-spca-threshold`.
+def refit_loadings(C: ArrayLike | Covariance, B: ArrayLike) -> NDArray:
+    """Do PCA on the support of each column, on what those before have left :eq:`eq-spca-refit`.
 
-    >>> simple_threshold([[0.6], [-0.64], [0.48]], 1)
-    array([[ 0.],
-           [-1.],
-           [ 0.]])
+    C : (d, d), B : (d, k). Each direction has the largest adjusted variance that its support
+    allows. One whose support has nothing left to explain stays as it is.
     """
-    V = data_matrix(V, "V")
-    counts = _counts(nonzeros, *V.shape)
-    order = np.argsort(-np.abs(V), axis=0, kind="stable")
-    rank = np.argsort(order, axis=0)
-    return _unit(np.where(rank < counts, V, 0))
+    rest, B = covariance(C), unit_columns(data_matrix(B, "B"))
+    refitted = B.astype(float)
+    for j, b in enumerate(B.T):
+        T = np.flatnonzero(b)
+        value, direction = rest.leading(T)
+        if value > 1e-12 * rest.trace:
+            refitted[T, j] = direction
+            rest = rest.without(refitted[:, j])  # as by deflate_covariance(…, "schur")
+    return fix_signs(refitted)[0]
 
 
-# Cardinality: the problem itself
+def adjusted_variances(X: ArrayLike, B: ArrayLike, *, gram: bool = False) -> NDArray:
+    """Return what each direction adds to those before :eq:`eq-spca-adjusted`.
 
-
-@dataclass(frozen=True, eq=False)
-class Subset:
-    """The best direction with k non-zero loadings, and the proof of work :eq:`eq-spca-subset`."""
-
-    value: float  # its variance, the largest that k features allow
-    support: NDArray  # (k,) indices of the features, rising
-    direction: NDArray  # (d,) of length one, zero off the support
-    n_nodes: int  # how many nodes the search opened
-
-
-def best_subset(C: ArrayLike, k: int) -> Subset:
-    """Find the k features of the best direction :eq:`eq-spca-subset`.
-
-    C : (d, d). Exact, by branch and bound: a node holds the features that are
-    still allowed, and how many of them, the first ones, are in for sure.
-    :eq:`eq-spca-bound` and :eq:`eq-spca-rows` bound what it can reach. The time
-    can grow like the number of subsets: keep d small.
+    X : (n, d) data, or with ``gram=True`` a covariance matrix (d, d);
+    B : (d, k), scaled to columns of length one first. The order matters.
     """
-    C = _covariance_like(C).astype(float)
-    d = len(C)
-    k = component_count(k, d, f"a {d}×{d} matrix", least=1)
-    start = truncated_power(C, k).direction
-    support = np.argsort(-np.abs(start), kind="stable")[:k]
-    best, n_nodes = _top(C, support)[0], 0
-    nodes = [(np.arange(d), 0)]
-    while nodes:
-        allowed, sure = nodes.pop()
-        n_nodes += 1
-        value, v = _top(C, allowed)
-        if min(value, _row_bound(C, allowed, sure, k)) <= best * (1 + 1e-12):
-            continue
-        if allowed.size == k:
-            best, support = value, allowed
-            continue
-        j = sure + int(np.argmax(np.abs(v[sure:])))
-        without = np.delete(allowed, j)
-        with_it = np.insert(without, sure, allowed[j])
-        nodes.append((without, sure))
-        nodes.append((with_it if sure + 1 < k else with_it[:k], sure + 1))
-    support = np.sort(support)
-    direction = np.zeros(d)
-    direction[support] = _top(C, support)[1]
-    return Subset(best, support, _fix_sign(direction), n_nodes)
+    C, _ = covariance_of(X, gram)
+    B = unit_columns(data_matrix(B, "B").astype(float))
+    if len(C) != B.shape[0]:
+        raise ValueError(
+            f"X has {len(C)} columns and B {B.shape[0]} rows: a loading for each feature is needed."
+        )
+    return C.unit * _adjusted(B.T @ (C @ B))  # R with RᵀR/n = BᵀCB
 
 
-@dataclass(frozen=True, eq=False)
-class SparseRun:
+def _refit_supports(C: Covariance, supports: list[NDArray]) -> tuple[NDArray, NDArray]:
+    """Return the refitted directions on these supports, and their adjusted variances."""
+    B = np.zeros((len(C), len(supports)))
+    for j, T in enumerate(supports):
+        B[T, j] = 1.0
+    B = refit_loadings(C, B)
+    return B, _adjusted(B.T @ (C @ B))
+
+
+def _adjusted(M: NDArray) -> NDArray:
+    """Return diag(R)² with M = RᵀR, for any positive semidefinite M."""
+    lam, W = np.linalg.eigh(M)
+    R = np.linalg.qr(np.sqrt(np.maximum(lam, 0))[:, None] * W.T, mode="r")
+    return np.diag(R) ** 2
+
+
+# Power methods
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseRun(Frozen):
     """A sparse direction found by iteration."""
 
     direction: NDArray  # (d,) of length one
@@ -520,391 +523,168 @@ class SparseRun:
     history: NDArray  # what is maximised, after each step; it never falls
     converged: bool  # whether the direction stood still, up to tol
 
+    @property
+    def n_iter(self) -> int:
+        """The number of steps."""
+        return self.history.size - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseRun(variance {self.value:.4g} with {np.count_nonzero(self.direction)} of "
+            f"{self.direction.size} loadings, n_iter={self.n_iter}, converged={self.converged})"
+        )
+
 
 def truncated_power(
-    C: ArrayLike,
-    nonzeros: int,
-    start: ArrayLike | None = None,
-    tol: float = 1e-10,
-    max_iter: int = 1000,
-) -> SparseRun:
+    C: ArrayLike, nonzeros: int, *, start: ArrayLike | None = None, tol: float = 1e-10,
+    max_iter: int = 1000, progress: bool = False,
+) -> SparseRun:  # fmt: skip
     """Multiply by C, keep the largest entries, repeat :eq:`eq-spca-truncate`.
 
     C : (d, d). The variance never falls. The start is the leading eigenvector
     unless one is given.
     """
-    C = _covariance_like(C).astype(float)
-    d, V = len(C), linalg.eigh(C)[1]
-    x = V[:, -1] if start is None else _vector(start, d, "start")
-    x = simple_threshold(x[:, None], nonzeros)[:, 0]
-    history, converged = [x @ C @ x], False
-    for _ in range(max_iter):
-        if not (C @ x).any():
+    C, tol = covariance(C), tolerance(tol)
+    x = _power_start(C, start, nonzeros)
+    history, converged = [x @ (C @ x)], False
+    for _ in with_progress(range(whole_number(max_iter, "max_iter", 1)), progress, "power"):
+        y = simple_threshold((C @ x)[:, None], nonzeros)[:, 0]
+        history.append(max(y @ (C @ y), history[-1]))  # less by rounding only
+        x, moved = y, np.abs(y - x).max()
+        if converged := bool(moved <= tol):
             break
-        x_new = simple_threshold((C @ x)[:, None], nonzeros)[:, 0]
-        history.append(max(x_new @ C @ x_new, history[-1]))  # up to rounding
-        converged = bool(np.abs(x_new - x).max() <= tol)
-        x = x_new
-        if converged:
-            break
-    value = float(x @ C @ x)
-    return SparseRun(_fix_sign(x), value, np.array(history), converged)
+    else:
+        _tell_unfinished("The direction", tol, max_iter)
+    return SparseRun(_fix_sign(x), history[-1], np.array(history), converged)
 
 
 def generalized_power(
-    X: ArrayLike, penalty: float, tol: float = 1e-10, max_iter: int = 1000
-) -> SparseRun:
+    X: ArrayLike, penalty: float, *, tol: float = 1e-10, max_iter: int = 1000,
+    progress: bool = False,
+) -> SparseRun:  # fmt: skip
     """Alternate a score z and a soft-thresholded direction :eq:`eq-spca-gpower`.
 
-    X : (n, d). penalty : from 0 to below 1, relative to the longest column of
-    X_c: at 1 everything would be zero. It starts at the first score of PCA, or
-    at the longest column if the penalty is too large for that.
+    X : (n, d). penalty : from 0 to below 1, relative to the longest column of X_c: at 1
+    everything would be zero. It starts at the first score of PCA, or at the longest column if
+    the penalty is too large for that.
     """
-    Xc, _ = center_data(X)
-    lengths = linalg.norm(Xc, axis=0)
-    longest = int(np.argmax(lengths))
-    t = _penalty(penalty, "penalty") * lengths[longest]
-    if penalty >= 1 or lengths[longest] == 0:
-        raise ValueError(
-            f"penalty={penalty!r}: at 1 or above, or for constant columns, every loading is zero. "
-            f"Give a number from 0 to below 1."
-        )
-    b = soft_threshold(Xc.T @ _unit(Xc @ fit_pca(Xc, 1).V[:, 0]), t)
-    if not b.any():
-        b = soft_threshold(Xc.T @ _unit(Xc[:, longest]), t)
-    history, converged = [b @ b], False
-    for _ in range(max_iter):
-        z = _unit(Xc @ b)
-        b_old, b = b, soft_threshold(Xc.T @ z, t)
-        history.append(max(b @ b, history[-1]))  # equal up to rounding at the end
-        converged = bool(np.abs(_unit(b) - _unit(b_old)).max() <= tol)
-        if converged:
+    Xc, exponent, _ = scaled_samples(X)  # X_c · 2^−e: its squares neither over- nor underflow
+    t = _below_one(penalty) * np.linalg.norm(Xc, axis=0).max()
+    b, tol, converged = _first_soft(Xc, t), tolerance(tol), False
+    history = [b @ b]
+    for _ in with_progress(range(whole_number(max_iter, "max_iter", 1)), progress, "power"):
+        z = unit_columns(Xc @ b)
+        old, b = b, soft_threshold(Xc.T @ z, t)
+        history.append(max(b @ b, history[-1]))  # less by rounding only
+        if converged := bool(np.abs(unit_columns(b) - unit_columns(old)).max() <= tol):
             break
-    x = _fix_sign(_unit(b))
-    return SparseRun(x, float(np.mean((Xc @ x) ** 2)), np.array(history), converged)
+    else:
+        _tell_unfinished("The direction", tol, max_iter)
+    return _sparse_run(Xc, exponent, b, history, converged)
 
 
-# Several components
-
-
-def deflate_covariance(C: ArrayLike, b: ArrayLike, method: str = "projection") -> NDArray:
+def deflate_covariance(C: ArrayLike, b: ArrayLike, method: str = "schur") -> NDArray:
     """Take the direction b out of C, so that the next one differs.
 
-    "projection" :eq:`eq-spca-deflate` and "schur" :eq:`eq-spca-schur` keep C
-    positive semidefinite and leave no variance along b. "hotelling"
-    :eq:`eq-spca-hotelling` does so only if b is an eigenvector.
+    "schur" :eq:`eq-spca-schur` and "projection" :eq:`eq-spca-deflate` keep C positive
+    semidefinite and leave no variance along b. After several directions that are not
+    orthogonal, only "schur" leaves none along all of them. "hotelling"
+    :eq:`eq-spca-hotelling` is right only if b is an eigenvector.
     """
-    C, b = _covariance_and_vector(C, b)
-    b = _unit(b)
+    C = semidefinite(C)
+    b = unit_columns(feature_vector(b, len(C), "b"))
     Cb = C @ b
+    method = choice(method, "method", ["schur", "projection", "hotelling"])
     if method == "projection":
         P = np.eye(len(C)) - np.outer(b, b)
         return P @ C @ P
-    if method == "schur":
-        return C - np.outer(Cb, Cb) / (b @ Cb or 1.0)
     if method == "hotelling":
         return C - (b @ Cb) * np.outer(b, b)
-    raise ValueError(f'method={method!r}: choose one of "projection", "schur", "hotelling".')
-
-
-def adjusted_variances(
-    X: ArrayLike,
-    B: ArrayLike,
-    gram: bool = False,
-) -> NDArray:
-    """Return what each direction adds to those before :eq:`eq-spca-adjusted`.
-
-    X : (n, d) data, or with ``gram=True`` a covariance matrix (d, d);
-    B : (d, k), scaled to columns of length one first. The order matters.
-    """
-    B = _unit(data_matrix(B, "B"))
-    X = _covariance_like(X) if gram else center_data(X)[0]
-    if X.shape[1] != B.shape[0]:
-        raise ValueError(
-            f"X has {X.shape[1]} columns and B {B.shape[0]} rows: "
-            f"a loading for each feature is needed."
-        )
-    if gram:
-        return _adjusted(B.T @ X @ B)
-    R = np.linalg.qr(X @ B, mode="r")
-    return np.pad(np.diag(R) ** 2 / X.shape[0], (0, B.shape[1] - min(R.shape)))
-
-
-def _adjusted(M: NDArray) -> NDArray:
-    """Return diag(R)² with M = RᵀR, for any positive semidefinite M."""
-    lam, W = linalg.eigh(M)
-    R = np.linalg.qr(np.sqrt(np.maximum(lam, 0))[:, None] * W.T, mode="r")
-    return np.diag(R) ** 2
-
-
-# The quadratic form of the criterion, and C in units of the mean variance
-
-
-class _Scaled:
-    """C over its mean variance, kept as a matrix, or for wide data as a root R with C = RᵀR."""
-
-    def __init__(self, M: NDArray, gram: bool, unit: float | None = None):
-        """M is C itself, or a root R."""
-        total = np.trace(M) if gram else np.vdot(M, M)
-        self.d = M.shape[1]
-        self.unit = float(total / self.d) if unit is None else unit
-        self.trace = float(total / self.unit)
-        M = M / (self.unit if gram else np.sqrt(self.unit))
-        self.wide = not gram and 2 * len(M) <= self.d
-        self.M = M if gram or self.wide else M.T @ M
-        self.known: dict[int, NDArray] = {}  # for wide data: rows of C, each made once
-
-    def __matmul__(self, B: NDArray) -> NDArray:
-        T = np.flatnonzero(B.any(axis=1))
-        if T.size < self.d:
-            return self.columns_times(T, B[T])
-        return self.M.T @ (self.M @ B) if self.wide else self.M @ B
-
-    def block(self, T: NDArray) -> NDArray:
-        """Return the rows and columns T."""
-        if self.wide and self.d <= 2000 and 4 * len(self.known) > self.d:
-            self.M, self.wide = self.M.T @ self.M, False  # all at once is cheaper by now
-        if not self.wide:
-            return self.M[np.ix_(T, T)]
-        if T.size > len(self.M):  # so many rows of C would take more room than R
-            return self.M[:, T].T @ self.M[:, T]
-        return np.array([row[T] for row in self._rows(T)]).reshape(T.size, T.size)
-
-    def columns_times(self, T: NDArray, b: NDArray) -> NDArray:
-        """Return the columns T times b."""
-        if not self.wide:
-            return self.M[T].T @ b
-        if T.size > len(self.M):
-            return self.M.T @ (self.M[:, T] @ b)
-        return np.array(self._rows(T)).reshape(T.size, self.d).T @ b
-
-    def _rows(self, T: NDArray) -> list[NDArray]:
-        new = [j for j in T.tolist() if j not in self.known]
-        if new:
-            self.known.update(zip(new, self.M[:, new].T @ self.M, strict=True))
-        return [self.known[j] for j in T.tolist()]
-
-
-class _Quadratic:
-    """Q = C + ridge I, or the identity for ridge = ∞: bᵀQb − 2bᵀCa is the smooth part."""
-
-    def __init__(self, C: _Scaled, ridge: float):
-        self.C, self.ridge, self.soft = C, ridge, ridge == np.inf
-
-    def block(self, T: NDArray) -> NDArray:
-        if self.soft:
-            return np.eye(T.size)
-        G = self.C.block(T)
-        G.flat[:: T.size + 1] += self.ridge
-        return G
-
-    def columns_times(self, T: NDArray, b: NDArray) -> NDArray:
-        out = np.zeros((self.C.d, *b.shape[1:])) if self.soft else self.C.columns_times(T, b)
-        out[T] += b if self.soft else self.ridge * b
-        return out
-
-    def objective(self, A: NDArray, B: NDArray, l1: NDArray) -> tuple[float, NDArray]:
-        """Return the criterion (for ridge = ∞ without the terms that it dwarfs) and CB."""
-        CB = self.C @ B
-        smooth = -2 * np.sum(A * CB)
-        if self.soft:
-            smooth += np.sum(B**2)
-        else:
-            smooth += self.C.trace + np.sum(B * CB) + self.ridge * np.sum(B**2)
-        return float(smooth + np.abs(B).sum(axis=0) @ l1), CB
-
-
-# The elastic net: one penalty, and the whole path
-
-
-def _elastic_net(
-    Q: _Quadratic,
-    c: NDArray,
-    l1: float,
-    start: NDArray,
-) -> NDArray:
-    """Minimise bᵀQb − 2bᵀc + l1‖b‖₁: solve for known signs, and mend them."""
-    b, signs = start.copy(), np.sign(start)
-    for _ in range(10 * c.size + 100):
-        T = np.flatnonzero(signs)
-        if T.size:
-            new = _solve(Q.block(T), c[T] - l1 / 2 * signs[T])
-            wrong = new * signs[T] <= 0
-            if wrong.any():  # go until the first one vanishes: it leaves
-                share = b[T][wrong] / (b[T] - new)[wrong]
-                first = np.argmin(share)
-                b[T] += share[first] * (new - b[T])
-                leaves = T[wrong][first]
-                b[leaves] = signs[leaves] = 0
-                continue
-            b[T] = new
-        excess = np.abs(slope := c - Q.columns_times(T, b[T])) - l1 / 2
-        excess[T] = 0
-        enters = int(np.argmax(excess))
-        if excess[enters] <= 1e-12 * np.abs(c).max():
-            break
-        signs[enters] = np.sign(slope[enters])
-    return b
-
-
-@dataclass(frozen=True, eq=False)
-class _Stretch:
-    """A piece of the path with one support: b = u − l1 w for l1 from high to low."""
-
-    high: float
-    low: float
-    support: NDArray
-    signs: NDArray
-    u: NDArray
-    w: NDArray
-    event: int  # the feature that enters at low, or ~feature if it leaves; d at the end
-    sign: float  # with which sign it enters
-
-    def loadings(self, l1: float) -> NDArray:
-        return self.u - l1 * self.w
-
-    def tied(self) -> bool:
-        """Whether features enter together, so that the path has no such count."""
-        return self.high <= self.low * (1 + 1e-9)
-
-    def inside(self) -> float:
-        """A penalty a tenth of the way up, where the support is safe."""
-        if self.low <= 1e-12 * self.high:
-            return 0.0
-        return self.high / 2 if self.tied() else self.low + 0.1 * (self.high - self.low)
-
-
-def _stretch(Q: _Quadratic, c: NDArray, T: NDArray, signs: NDArray) -> _Stretch:
-    """Return the loadings on T as functions of l1, and where they are optimal."""
-    u, w = _solve(Q.block(T), np.column_stack([c[T], signs / 2])).T
-    Qu, b = Q.columns_times(T, np.column_stack([u, w])).T
-    r = c - Qu  # the slope c − Qb off T is r + l1 b
-    # Off T we need ±(r + l1 b) ≤ l1/2, on T signs (u − l1 w) ≥ 0: all are rest ≤ l1 rate.
-    rest = np.concatenate([r, -r, -signs * u])
-    rate = np.concatenate([0.5 - b, 0.5 + b, -signs * w])
-    rest[T] = rest[T + c.size] = -1.0
-    rate[T] = rate[T + c.size] = 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        knot = rest / rate
-    lows = np.where(rate > 1e-14, knot, -np.inf)
-    highs = np.where(rate < -1e-14, knot, np.inf)
-    at = int(np.argmax(lows))
-    low, d = max(0.0, lows[at]), c.size
-    event = d if low == 0 else at % d if at < 2 * d else ~int(T[at - 2 * d])
-    return _Stretch(highs.min(), low, T, signs, u, w, event, 1.0 if at < d else -1.0)
-
-
-def _path(Q: _Quadratic, c: NDArray) -> Iterator[_Stretch]:
-    """Follow the elastic net from the largest useful penalty down to zero."""
-    first = int(np.argmax(np.abs(c)))
-    T, signs, high = np.array([first]), np.sign(c[[first]]), 2 * np.abs(c[first])
-    for _ in range(50 * c.size):
-        s = _stretch(Q, c, T, signs)
-        s = replace(s, high=high, low=min(s.low, high))
-        yield s
-        if s.event == c.size:
-            return
-        if s.event >= 0:
-            T, signs = np.append(T, s.event), np.append(signs, s.sign)
-        else:
-            stays = ~s.event != T
-            T, signs = T[stays], signs[stays]
-        high = s.low
-
-
-def _stretch_with(Q: _Quadratic, c: NDArray, count: int) -> _Stretch:
-    """Return a stretch of the path with so many features: a good guess, or follow the path."""
-    T = np.argsort(-np.abs(c), kind="stable")[:count]
-    guess = _stretch(Q, c, T, np.sign(c[T]))
-    if guess.low < guess.high:  # it is on the path
-        return guess
-    for s in _path(Q, c):
-        if s.support.size == count and s.event >= 0:
-            return s
-    return replace(guess, low=0.0, high=0.0, w=0 * guess.w)  # the path skips this count
+    return C - np.outer(Cb, Cb) / (b @ Cb or 1.0)
 
 
 # The helpers
 
 
-def _solve(G: NDArray, c: NDArray) -> NDArray:
-    """Solve Gx = c for a positive definite G."""
-    _, x, failed = lapack.dposv(G, c)
-    if failed:
+def _regression(C: ArrayLike, a: ArrayLike, ridge: float) -> tuple[NDArray, NDArray]:
+    """Return Q = C + ridge I (the identity for ridge = ∞) and c = Ca."""
+    C, ridge = semidefinite(C), _ridge(ridge)
+    c = C @ feature_vector(a, len(C), "a")
+    return (np.eye(len(C)) if ridge == np.inf else C + ridge * np.eye(len(C))), c
+
+
+def _power_start(C: Covariance, start: ArrayLike | None, nonzeros: int) -> NDArray:
+    """Return the start that was given, or the leading eigenvector, truncated."""
+    x = C.leading(np.arange(len(C)))[1]
+    x = x if start is None else feature_vector(start, len(C), "start")
+    x = simple_threshold(x[:, None], nonzeros)[:, 0]
+    if x @ (C @ x) <= 0:
         raise ValueError(
-            "Some features are collinear, and with ridge=0 the minimum is not unique: "
-            "give ridge > 0, such as 1e-6."
+            f"The {nonzeros} largest entries of start have no variance together, and there is "
+            f"nowhere to climb from: give another start."
         )
     return x
 
 
-def _top(C: NDArray, T: NDArray) -> tuple[float, NDArray]:
-    """Return the largest eigenvalue of the rows and columns T, and its eigenvector."""
-    lam, W = np.linalg.eigh(C[np.ix_(T, T)])
-    return float(lam[-1]), W[:, -1]
+def _below_one(penalty: float) -> float:
+    if number(penalty, "penalty", 0.0) >= 1:
+        raise ValueError(
+            f"penalty={penalty!r}: at 1 or above every loading is zero. "
+            f"Give a number from 0 to below 1."
+        )
+    return float(penalty)
 
 
-def _row_bound(C: NDArray, allowed: NDArray, sure: int, k: int) -> float:
-    """Bound the eigenvalue by the k largest moduli of a row, the sure ones among them."""
-    rows = np.abs(C[np.ix_(allowed, allowed)])
-    others = np.sort(rows[:, sure:])[:, ::-1][:, : k - sure]
-    return float(np.max(rows[:, :sure].sum(axis=1) + others.sum(axis=1)))
+def _first_soft(Xc: NDArray, t: float) -> NDArray:
+    """Return the direction of the first score of PCA, or of the longest column if that has none."""
+    C = Covariance(Xc, root=True)
+    b = soft_threshold(Xc.T @ unit_columns(Xc @ C.leading(np.arange(len(C)))[1]), t)
+    longest = Xc[:, largest(C.diagonal(), 1)[0]]
+    return b if b.any() else soft_threshold(Xc.T @ unit_columns(longest), t)
 
 
-def _unit(B: NDArray) -> NDArray:
-    """Scale columns to length one; zero columns stay."""
-    lengths = linalg.norm(B, axis=0)
-    return B / np.where(lengths > 0, lengths, 1)
+def _sparse_run(
+    Xc: NDArray, exponent: int, b: NDArray, history: list[float], converged: bool
+) -> SparseRun:
+    """Make the result of a run on X_c · 2^−e."""
+    x = _fix_sign(unit_columns(b))
+    value = power_of_two(float(np.mean((Xc @ x) ** 2)), 2 * exponent)
+    return SparseRun(x, value, np.ldexp(history, 2 * exponent), converged)
+
+
+def _listed(numbers: NDArray) -> str:
+    """Return the first numbers, as a person would list them."""
+    shown = ", ".join(str(x) for x in numbers[:6])
+    return f"{shown}, …" if numbers.size > 6 else shown
 
 
 def _fix_sign(x: NDArray) -> NDArray:
     return fix_signs(x[:, None])[0][:, 0]
 
 
-def _covariance_like(C: ArrayLike) -> NDArray:
-    """Return C as a positive semidefinite matrix, or say why it is none."""
-    C = data_matrix(C, "C")
-    symmetric_map(C, "C")
-    lam = linalg.eigvalsh(C)
-    if lam[-1] <= 0:
-        raise ValueError("C has no positive variance: there is nothing to find.")
-    if lam[0] < -np.sqrt(np.finfo(C.dtype).eps) * lam[-1]:
-        raise ValueError(
-            f"C has the negative eigenvalue {lam[0]:.3g}: it is no covariance or Gram matrix. "
-            f"Was it estimated with missing values, or deflated by Hotelling's formula?"
+def _tell_unfinished(what: str, tol: float, max_iter: int) -> None:
+    if tol > 0:
+        tell(
+            f"{what} moved by more than tol={tol:g} still after max_iter={max_iter} rounds: "
+            f"give a larger max_iter or tol.",
+            ConvergenceWarning,
         )
-    return C
 
 
-def _covariance_and_vector(C: ArrayLike, a: ArrayLike) -> tuple[NDArray, NDArray]:
-    C = _covariance_like(C).astype(float)
-    return C, _vector(a, len(C), "a")
+def _ridge(value: float) -> float:
+    """Return the ridge penalty: a number from 0 up, or infinity."""
+    infinite = isinstance(value, float | np.floating) and value == np.inf
+    return np.inf if infinite else number(value, "ridge", 0.0, hint=", or np.inf")
 
 
-def _vector(a: ArrayLike, d: int, name: str) -> NDArray:
-    a = real_array(a, name)
-    if a.shape != (d,) or not np.isfinite(a).all() or not a.any():
-        raise ValueError(
-            f"{name} with shape {a.shape} must be a vector of {d} finite numbers, not all zero."
-        )
-    return a.astype(float)
-
-
-def _penalty(value: float, name: str, finite: bool = True) -> float:
-    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not value >= 0 or (finite and value == np.inf):
-        raise ValueError(f"{name}={value!r}: a number from 0 up is needed.")
-    return float(value)
-
-
-def _penalties(l1: float | ArrayLike, k: int) -> NDArray:
+def _penalties(l1: Each, k: int) -> NDArray:
     values = real_array(l1, "l1")
     if values.shape not in ((), (k,)):
         raise ValueError(f"l1 has shape {values.shape}: a number, or one for each of {k}.")
-    return np.array([_penalty(float(x), "l1") for x in np.broadcast_to(values, k)])
+    return np.array([number(float(x), "l1", 0.0) for x in np.broadcast_to(values, k)])
 
 
-def _counts(nonzeros: int | ArrayLike, d: int, k: int) -> NDArray:
+def _counts(nonzeros: Each, d: int, k: int) -> NDArray:
     values = real_array(nonzeros, "nonzeros")
     if values.shape not in ((), (k,)):
         raise ValueError(f"nonzeros has shape {values.shape}: a count, or one for each of {k}.")

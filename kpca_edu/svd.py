@@ -7,42 +7,69 @@ and A = U diag(s) Vᵀ, so ``V`` is what NumPy and SciPy return transposed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, optimize
 
 from ._engine.checks import (
+    ConvergenceWarning,
+    choice,
     component_count,
     data_matrix,
+    flag,
     fraction,
+    generator,
     orthonormal_columns,
     real_array,
     singular_values,
+    tell,
     tolerance,
+    whole_number,
 )
+from ._engine.factors import (
+    across,
+    check_factors,
+    complement,
+    numerical_rank,
+    numpy_svd,
+    rescaled,
+    rounding,
+    tail_norms,
+    unit,
+    unit_scale,
+)
+from ._engine.model import Frozen
+from ._engine.progress import with_progress
 from .compare import fix_signs
 
 __all__ = [
     "SVD",
     "thin_svd",
-    "full_svd",
-    "svd_via_gram",
-    "svd_by_maximization",
     "is_svd",
+    "full_svd",
+    "svd_by_maximization",
+    "longest_direction",
+    "svd_via_gram",
     "frobenius_norm",
     "low_rank",
     "low_rank_error",
+    "projector",
     "relative_error",
     "choose_rank",
-    "projector",
 ]
 
+MOST_TURNS = 1000  # of longest_direction; a few dozen are usual
+TIE = 1e-12  # errors that differ by less, relatively, count as equal
+FLAT = 1e-9  # a slope that counts as none, beside ‖Av‖²
 
-@dataclass(frozen=True, eq=False)
-class SVD:
-    """A = U diag(s) Vᵀ with orthonormal columns in U and V :eq:`eq-svd`."""
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SVD(Frozen):
+    """A = U diag(s) Vᵀ with orthonormal columns in U and V :eq:`eq-svd`.
+
+    >>> thin_svd([[3.0, 0.0], [4.0, 5.0], [0.0, 0.0]])
+    SVD(rank 2 of 3×2, s from 6.708 to 2.236)
+    """
 
     U: NDArray  # (n, r) left singular vectors, the columns
     s: NDArray  # (r,) singular values, s₁ ≥ … ≥ s_r > 0
@@ -59,12 +86,21 @@ class SVD:
 
     def truncate(self, k: int) -> SVD:
         """Keep the k leading terms :eq:`eq-truncation`; all of them if k exceeds the rank."""
-        n, d = self.U.shape[0], self.V.shape[0]
+        n, d = self._shape
         k = component_count(k, min(n, d), f"a {n}×{d} matrix")
         return SVD(self.U[:, :k], self.s[:k], self.V[:, :k])
 
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.U.shape[0], self.V.shape[0]
 
-def thin_svd(A: ArrayLike, rtol: float | None = None) -> SVD:
+    def __repr__(self) -> str:
+        n, d = self._shape
+        values = f", s from {self.s[0]:.4g} to {self.s[-1]:.4g}" if self.rank else ""
+        return f"SVD(rank {self.rank} of {n}×{d}{values})"
+
+
+def thin_svd(A: ArrayLike, *, rtol: float | None = None) -> SVD:
     """Factor A = U diag(s) Vᵀ, keeping the positive singular values :eq:`eq-svd`.
 
     A : (n, d). In floating point a zero comes out as rounding noise, so values
@@ -75,11 +111,41 @@ def thin_svd(A: ArrayLike, rtol: float | None = None) -> SVD:
     array([3.])
     """
     A = data_matrix(A, "A")
-    U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
-    rtol = _rounding(A) if rtol is None else tolerance(rtol, "rtol")
-    r = _numerical_rank(s, rtol)
-    V, U = fix_signs(Vt[:r].T, U[:, :r])
+    U, s, V = numpy_svd(A)  # V is not transposed here
+    rtol = rounding(A) if rtol is None else tolerance(rtol, "rtol")
+    r = numerical_rank(s, rtol)
+    V, U = fix_signs(V[:, :r], U[:, :r])
     return SVD(U, s[:r], V)
+
+
+def is_svd(
+    A: ArrayLike, U: ArrayLike, s: ArrayLike, V: ArrayLike, *, tol: float | None = None
+) -> bool:
+    """Tell whether Avᵢ = sᵢuᵢ *and* Aᵀuᵢ = sᵢvᵢ, orthonormal, with nothing of A left out.
+
+    These are the equations :eq:`eq-svd-vectors`; the first set alone is not enough. No entry of a
+    residual may exceed tol, or tol · s₁ where A is in it. Unless given, tol asks for two thirds of
+    the digits that the coarsest argument has: 4e-11 for doubles, 2e-5 for single precision.
+
+    >>> is_svd([[1.0, 1.0]], [[1.0]], [1.0], [[1.0], [0.0]])
+    False
+    """
+    arrays = data_matrix(A, "A"), real_array(U, "U"), singular_values(s), real_array(V, "V")
+    check_factors(*arrays)
+    precision = max(float(np.finfo(array.dtype).eps) for array in arrays)
+    tol = precision ** (2 / 3) if tol is None else tolerance(tol)
+    A, U, s, V = (array.astype(float) for array in arrays)
+    scale = max(np.abs(A).max(), s.max(initial=0.0)) or 1.0
+    A, s, identity = A / scale, s / scale, np.eye(s.size)
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity in U or V: no SVD
+        residuals = [
+            U.T @ U - identity,
+            V.T @ V - identity,
+            A @ V - U * s,
+            A.T @ U - V * s,
+            A - (U * s) @ V.T,
+        ]
+        return all(np.abs(residual).max(initial=0.0) <= tol for residual in residuals)
 
 
 def full_svd(A: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
@@ -93,83 +159,82 @@ def full_svd(A: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
     array([[5., 0.]])
     """
     thin = thin_svd(A)
-    n, d, r = thin.U.shape[0], thin.V.shape[0], thin.rank
+    n, d, r = len(thin.U), len(thin.V), thin.rank
     S = np.zeros((n, d), thin.s.dtype)
     S[range(r), range(r)] = thin.s
-    return _complete(thin.U), S, _complete(thin.V)
+    U = np.column_stack([thin.U, complement(thin.U)])
+    V = np.column_stack([thin.V, complement(thin.V)])
+    return U, S, V
+
+
+def svd_by_maximization(
+    A: ArrayLike, *, rng: int | np.random.Generator = 0, progress: bool = False
+) -> SVD:
+    """Build the SVD as the existence proof does, greedily :eq:`eq-svd-greedy`.
+
+    Each vᵢ maximises ‖Av‖ among the unit vectors orthogonal to those before.
+    Slow, and right to about 6 digits: it is here to be read. Singular values
+    below 1e-6 s₁ count as zero. Use :func:`thin_svd` for work.
+    """
+    A, scale = unit_scale(data_matrix(A, "A").astype(float))
+    rng, d = generator(rng), A.shape[1]
+    V = np.empty((d, 0))
+    for _ in with_progress(range(d), progress, "directions"):
+        N = complement(V)  # its columns span what is orthogonal to v₁ … vᵢ₋₁
+        v = N @ longest_direction(A @ N, rng=rng)
+        if np.linalg.norm(A @ v) <= 1e-6 * np.linalg.norm(A @ V[:, :1]):
+            break  # A is zero there
+        V = np.column_stack([V, v])
+    s = np.linalg.norm(A @ V, axis=0)
+    order = np.argsort(-s, kind="stable")  # tied values may differ by a rounding
+    s, (V,) = s[order], fix_signs(V[:, order])
+    return SVD(A @ V / s, rescaled(s, scale), V)  # uᵢ = Avᵢ/sᵢ
+
+
+def longest_direction(A: ArrayLike, *, rng: int | np.random.Generator = 0) -> NDArray:
+    """Return a unit vector v that maximises ‖Av‖: turn a random one until no turn helps.
+
+    If v turns towards w, ‖Av‖² rises with the slope 2(Av)ᵀ(Aw) :eq:`eq-svd-turn`.
+    The steepest w is the part of AᵀAv across v. Adding a share of the turn before
+    saves turns; the share is that of conjugate gradients.
+    """
+    A, _ = unit_scale(data_matrix(A, "A").astype(float))
+    v = unit(generator(rng).standard_normal(A.shape[1:]))
+    turn = before = np.zeros_like(v)
+    for _ in range(MOST_TURNS):
+        Av = A @ v
+        slope = across(A.T @ Av, v)
+        if np.linalg.norm(slope) <= FLAT * (Av @ Av):
+            return v
+        share = slope @ (slope - before) / (before @ before or np.inf)
+        turn, before = across(slope + max(share, 0.0) * turn, v), slope
+        w = unit(turn)
+        Aw = A @ w
+        angle = np.arctan2(2 * Av @ Aw, Av @ Av - Aw @ Aw) / 2  # the longest in that plane
+        v = unit(np.cos(angle) * v + np.sin(angle) * w)
+    tell(f"‖Av‖ still grows after {MOST_TURNS} turns: use thin_svd here.", ConvergenceWarning)
+    return v
 
 
 def svd_via_gram(A: ArrayLike) -> SVD:
     """Factor A by eigenvectors of AᵀA, or of AAᵀ if smaller :eq:`eq-svd-gram`.
 
-    Squaring A squares its singular values. Those below about √ε · s₁, with ε the
-    machine precision, drown in rounding: :func:`thin_svd` would still have them.
+    Squaring A squares its singular values. Those up to √(10 max(n, d) ε) · s₁,
+    with ε the machine precision, may be rounding noise and are dropped:
+    :func:`thin_svd` would still have them.
     """
     A = data_matrix(A, "A")
     if A.shape[0] < A.shape[1]:  # the smaller Gram matrix is that of Aᵀ
         mirrored = svd_via_gram(A.T)
         V, U = fix_signs(mirrored.U, mirrored.V)
         return SVD(U, mirrored.s, V)
-    scale = np.abs(A).max() or 1.0  # so that no square over- or underflows
-    A = A / scale
-    lam, V = linalg.eigh(A.T @ A)
+    A, scale = unit_scale(A)  # so that no square over- or underflows
+    lam, V = np.linalg.eigh(A.T @ A)
     lam, V = lam[::-1], V[:, ::-1]  # largest first
-    r = _numerical_rank(lam, 10 * _rounding(A))  # AᵀA has its own rounding too
+    r = numerical_rank(lam, 10 * rounding(A))  # AᵀA has its own rounding, too
     s = np.sqrt(lam[:r])
     (V,) = fix_signs(V[:, :r])
-    return SVD(A @ V / s, scale * s, V)  # uᵢ = Avᵢ/sᵢ
-
-
-def svd_by_maximization(A: ArrayLike, rng: int | np.random.Generator = 0) -> SVD:
-    """Build the SVD as the existence proof does, greedily :eq:`eq-svd-greedy`.
-
-    Each vᵢ maximises ‖Av‖ among the unit vectors orthogonal to those before, found
-    by an optimiser from a random start. Slow, and right to about 6 digits: it is
-    here to be read. Use :func:`thin_svd` for work.
-    """
-    A = data_matrix(A, "A")
-    rng = np.random.default_rng(rng)
-    scale = np.abs(A).max() or 1.0
-    A, d = A / scale, A.shape[1]
-    V = np.empty((d, 0))
-    while V.shape[1] < d:
-        complement = _complete(V)[:, V.shape[1] :]  # orthogonal to v₁ … vᵢ₋₁
-        stretched = A @ complement
-        if linalg.norm(stretched) <= 1e-6:
-            break  # A is zero there, up to the optimiser's digits
-        V = np.column_stack([V, complement @ _longest_direction(stretched, rng)])
-    s = linalg.norm(A @ V, axis=0)
-    order = np.argsort(-s, kind="stable")  # tied values may differ by a rounding
-    s, (V,) = s[order], fix_signs(V[:, order])
-    return SVD(A @ V / s, scale * s, V)
-
-
-def is_svd(A: ArrayLike, U: ArrayLike, s: ArrayLike, V: ArrayLike, tol: float = 1e-10) -> bool:
-    """Tell whether Avᵢ = sᵢuᵢ *and* Aᵀuᵢ = sᵢvᵢ, orthonormal, with nothing of A left out.
-
-    These are the equations :eq:`eq-svd-vectors`; the first set alone is not enough. Residuals
-    are measured against the largest singular value.
-
-    >>> is_svd([[1.0, 1.0]], [[1.0]], [1.0], [[1.0], [0.0]])
-    False
-    """
-    A, s = data_matrix(A, "A"), singular_values(s)
-    U, V = real_array(U, "U"), real_array(V, "V")
-    if U.shape != (A.shape[0], s.size) or V.shape != (A.shape[1], s.size):
-        raise ValueError(
-            f"U {U.shape} and V {V.shape} don't fit A {A.shape} with {s.size} singular values: "
-            f"U needs shape {(A.shape[0], s.size)} and V {(A.shape[1], s.size)}, not transposed."
-        )
-    identity = np.eye(s.size)
-    scale = max(np.abs(A).max(), s.max(initial=0.0)) or 1.0
-    residuals = [
-        U.T @ U - identity,
-        V.T @ V - identity,
-        (A @ V - U * s) / scale,
-        (A.T @ U - V * s) / scale,
-        (A - (U * s) @ V.T) / scale,
-    ]
-    return all(np.abs(residual).max(initial=0.0) <= tol for residual in residuals)
+    return SVD(A @ V / s, rescaled(s, scale), V)  # uᵢ = Avᵢ/sᵢ
 
 
 def frobenius_norm(A: ArrayLike) -> float:
@@ -178,17 +243,16 @@ def frobenius_norm(A: ArrayLike) -> float:
     >>> frobenius_norm([[3.0, 0.0], [0.0, 4.0]])
     5.0
     """
-    A = data_matrix(A, "A")
-    scale = np.abs(A).max() or 1.0
-    return float(scale * np.sqrt(np.sum((A / scale) ** 2)))
+    A, scale = unit_scale(data_matrix(A, "A"))
+    return float(rescaled(np.sqrt(np.sum(A**2, dtype=float)), scale))
 
 
 def low_rank(A: ArrayLike, k: int) -> NDArray:
     """Return A_k, the sum of the k leading terms sᵢuᵢvᵢᵀ :eq:`eq-truncation`.
 
     No matrix of rank k is nearer to A :eq:`eq-eckart-young`, and in the Frobenius
-    norm no other is as near if s_k > s_{k+1}. Equals A if k is the rank or more. All
-    singular values are computed: who finds only k can't know that none was missed.
+    norm no other is as near if s_k > s_{k+1}. Equals A if k is the rank or more.
+    All singular values are computed, so that none can be missed.
 
     >>> low_rank([[2.0, 0.0], [0.0, 1.0]], 1)
     array([[2., 0.],
@@ -197,7 +261,7 @@ def low_rank(A: ArrayLike, k: int) -> NDArray:
     return thin_svd(A).truncate(k).matrix()
 
 
-def low_rank_error(s: ArrayLike, k: int, norm: str = "frobenius") -> float:
+def low_rank_error(s: ArrayLike, k: int, *, norm: str = "frobenius") -> float:
     """Return ‖A − A_k‖ from the singular values s of A alone.
 
     ``norm="frobenius"`` gives √(s²_{k+1} + … + s²_r) :eq:`eq-error-frobenius`,
@@ -208,39 +272,10 @@ def low_rank_error(s: ArrayLike, k: int, norm: str = "frobenius") -> float:
     >>> low_rank_error([5.0, 4.0, 3.0], 1, norm="spectral")
     4.0
     """
-    s = singular_values(s)
-    k = min(_rank(k), s.size)
-    if norm == "frobenius":
-        return float(_tail_norms(s)[k])
-    if norm == "spectral":
+    s, k = singular_values(s), whole_number(k, "k")
+    if choice(norm, "norm", ["frobenius", "spectral"]) == "spectral":
         return float(s[k:].max(initial=0.0))
-    raise ValueError(f'norm={norm!r}: choose "frobenius" or "spectral".')
-
-
-def relative_error(s: ArrayLike, k: int, squared: bool = False) -> float:
-    """Return ‖A − A_k‖_F / ‖A‖_F, or its square, from the singular values :eq:`eq-relative-error`.
-
-    The square is the lost share of ‖A‖²_F: a loss of 0.05 means an error of √0.05 ≈ 22 %.
-    For the zero matrix, which is approximated exactly, the error is 0.
-
-    >>> relative_error([4.0, 3.0], 1)
-    0.6
-    """
-    errors = _relative_errors(singular_values(s), squared)
-    return float(errors[min(_rank(k), errors.size - 1)])
-
-
-def choose_rank(s: ArrayLike, max_relative_error: float, squared: bool = False) -> int:
-    """Return the smallest k whose relative error is at most the bound :eq:`eq-choose-rank`.
-
-    >>> choose_rank([10.0, 3.0, 1.0, 0.5], 0.05)
-    3
-    >>> choose_rank([10.0, 3.0, 1.0, 0.5], 0.05, squared=True)
-    2
-    """
-    bound = fraction(max_relative_error, "max_relative_error")
-    errors = _relative_errors(singular_values(s), squared)  # falls from 1 at k = 0 to 0
-    return int(np.argmax(errors <= bound))
+    return float(tail_norms(s[k:])[0])
 
 
 def projector(U: ArrayLike) -> NDArray:
@@ -256,59 +291,36 @@ def projector(U: ArrayLike) -> NDArray:
     return U @ U.T
 
 
-def _rounding(A: NDArray) -> float:
-    """Return the relative size of rounding noise in what LAPACK computes from A."""
-    working = np.float32 if A.dtype.itemsize <= 4 else np.float64
-    return max(A.shape) * float(np.finfo(working).eps)
+def relative_error(s: ArrayLike, k: int, *, squared: bool = False) -> float:
+    """Return ‖A − A_k‖_F / ‖A‖_F, or its square, from the singular values :eq:`eq-relative-error`.
+
+    The square is the lost share of ‖A‖²_F: a loss of 0.05 means an error of √0.05 ≈ 22 %.
+    For the zero matrix, which is approximated exactly, the error is 0.
+
+    >>> relative_error([4.0, 3.0], 1)
+    0.6
+    """
+    errors = _relative_errors(s, squared)
+    return float(errors[min(whole_number(k, "k"), errors.size - 1)])
 
 
-def _numerical_rank(falling: NDArray, rtol: float) -> int:
-    """Count the values above rtol times the first: the rest is noise."""
-    return int(np.sum(falling > rtol * max(falling[0], 0.0)))
+def choose_rank(s: ArrayLike, max_relative_error: float, *, squared: bool = False) -> int:
+    """Return the smallest k whose relative error is at most the bound :eq:`eq-choose-rank`.
+
+    An error that equals the bound up to rounding meets it.
+
+    >>> choose_rank([10.0, 3.0, 1.0, 0.5], 0.05)
+    3
+    >>> choose_rank([10.0, 3.0, 1.0, 0.5], 0.05, squared=True)
+    2
+    """
+    bound = fraction(max_relative_error, "max_relative_error")
+    return int(np.argmax(_relative_errors(s, squared) <= bound * (1 + TIE)))
 
 
-def _complete(U: NDArray) -> NDArray:
-    """Append columns to the orthonormal ones of U until they are a basis of the whole space."""
-    n, r = U.shape
-    if r == 0:
-        return np.eye(n)
-    Q, _ = linalg.qr(U)  # the first r columns of Q span those of U
-    return np.column_stack([U, Q[:, r:]])
-
-
-def _longest_direction(A: NDArray, rng: np.random.Generator) -> NDArray:
-    """Return a unit vector v that maximises ‖Av‖."""
-    gram = A.T @ A
-
-    def negative_stretch(v: NDArray) -> tuple[float, NDArray]:
-        length2 = v @ v
-        stretch = v @ gram @ v / length2
-        return -stretch, 2 * (stretch * v - gram @ v) / length2
-
-    # The other stationary points are no maxima: a random start leaves them.
-    start = rng.standard_normal(A.shape[1])
-    patient = {"ftol": 1e-15, "gtol": 1e-12, "maxiter": 1000}
-    start /= linalg.norm(start)
-    best = optimize.minimize(negative_stretch, start, jac=True, method="L-BFGS-B", options=patient)
-    return best.x / linalg.norm(best.x)
-
-
-def _tail_norms(s: NDArray) -> NDArray:
-    """Return √(s²_{k+1} + … + s²_r) for k = 0 … r, summed from the smallest up."""
-    scale = s.max(initial=0.0) or 1.0
-    tails = np.sqrt(np.cumsum((s[::-1] / scale) ** 2))[::-1]
-    return scale * np.append(tails, 0.0)
-
-
-def _relative_errors(s: NDArray, squared: bool) -> NDArray:
-    """Return the relative error, or its square, of A_k for k = 0 … r."""
-    tails = _tail_norms(s / (s.max(initial=0.0) or 1.0))
+def _relative_errors(s: ArrayLike, squared: bool) -> NDArray:
+    """Return the relative error, or its square, of A_k for k = 0 … r: it falls from 1 to 0."""
+    s = singular_values(s).astype(float)
+    tails = tail_norms(s / (s.max(initial=0.0) or 1.0))
     errors = tails / (tails[0] or 1.0)
-    return errors**2 if squared else errors
-
-
-def _rank(k: int) -> int:
-    """Return k as a non-negative int."""
-    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 0:
-        raise ValueError(f"k={k!r} is no rank: a whole number from 0 up is needed.")
-    return int(k)
+    return errors**2 if flag(squared, "squared") else errors

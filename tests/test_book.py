@@ -100,6 +100,18 @@ class TestStoredNotebook:
             if not tags(cell) & {"hide-input", "hide-cell", "remove-cell"}:
                 assert len(cell["source"]) <= 25, "".join(cell["source"])
 
+    def test_listings_are_public_and_short(self, path):
+        """What the book shows is what readers can call, and fits one glance: 25 lines in all."""
+        for cell in code_cells(path):
+            if "show_source(" not in "".join(cell["source"]):
+                continue
+            for output in cell["outputs"]:
+                listing = "".join(output.get("data", {}).get("text/markdown", ""))
+                lines = listing.strip("`\n").splitlines()[1:]
+                assert len(lines) <= 25, f"{len(lines)} lines: {lines[:3]}"
+                names = re.findall(r"^ *(?:def|class) (\w+)", listing, re.M)
+                assert not [n for n in names[:1] if n.startswith("_")], names
+
     def test_directives_survive_plain_jupyter(self, path):
         """Backtick-fenced directives show raw TeX in Jupyter: only colon fences are used."""
         for cell in json.loads(path.read_text("utf8"))["cells"]:
@@ -183,7 +195,7 @@ class TestProject:
     def test_every_module_has_its_api_page(self):
         pages = "".join(p.read_text("utf8") for p in (ROOT / "book/api").glob("*.md"))
         for module in (ROOT / "kpca_edu").glob("*.py"):
-            if module.stem != "__init__":
+            if not module.stem.startswith("_"):
                 assert f"automodule:: kpca_edu.{module.stem}\n" in pages, module.stem
 
     def test_public_names_can_be_imported_from_the_top(self):

@@ -1,11 +1,15 @@
 """The theorems of chapter 6 on random data, with explicit features, scikit-learn and mpmath."""
 
+import copy
+import pickle
+import re
 import sys
 import tracemalloc
 import warnings
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +19,9 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import KernelCenterer
 
+from kpca_edu import centering as module
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, polynomial_features
+from kpca_edu._engine.centering import center_in_place, row_means, subtract_sums
 from kpca_edu.centering import (
     ClassicalMDS,
     center_cross_gram,
@@ -185,16 +191,22 @@ def test_in_place_means_in_place():
     near(K, wanted)
 
 
-@pytest.mark.parametrize(
-    "view",
-    [np.asfortranarray, lambda K: np.repeat(np.repeat(K, 2, 0), 2, 1)[::2, ::2]],
-    ids=["Fortran", "strided"],
-)
-def test_any_layout_of_memory(view):
+def test_any_layout_of_memory():
     """Columns first or with gaps, K is centred all the same."""
-    K = view(polynomial(2)(samples(), samples()))
-    wanted = center_gram_by_matrix(K)
-    near(center_gram_in_place(K), wanted, 100)
+    for view in (np.asfortranarray, lambda K: np.repeat(np.repeat(K, 2, 0), 2, 1)[::2, ::2]):
+        K = view(polynomial(2)(samples(), samples()))
+        wanted = center_gram_by_matrix(K)
+        near(center_gram(K), wanted, 100)
+        near(center_gram_in_place(K), wanted, 100)
+
+
+def test_the_blocked_routines_are_the_plain_formulas():
+    """Across many blocks of rows, K − (q1ᵀ + 1qᵀ) and JKJ come out, and nothing is lost."""
+    K = rbf(1.0)(samples(700), samples(700))  # blocks of 46 rows
+    q = np.random.default_rng(0).standard_normal(700)
+    near(subtract_sums(K.copy(), q), K - (q[:, None] + q))
+    near(center_in_place(K.copy()), centering_matrix(700) @ K @ centering_matrix(700))
+    near(row_means(K), K.sum(axis=1) / 700)
 
 
 # --- single precision, digits --------------------------------------------------------------------
@@ -417,7 +429,8 @@ def test_mds_of_euclidean_distances_is_pca(F):
     if k == 0:
         return
     found = classical_mds(cdist(F, F), k)
-    assert found.Z.shape == (len(F), k)
+    assert found.Z.shape == (len(F), found.k) == (len(F), k)
+    assert found.negative_mass == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(cdist(found.Z, found.Z), cdist(F, F), atol=1e-5)
     np.testing.assert_allclose(found.Z.sum(axis=0), 0, atol=1e-6)
     np.testing.assert_allclose(found.lam, np.sum(found.Z**2, axis=0), rtol=1e-9)
@@ -473,12 +486,101 @@ def test_distances_that_no_points_have():
         assert abs(classical_mds(D, 3).lowest) < 1e-10
 
 
+def cities(n, seed, norm="cityblock"):
+    """Distances along streets: most often not Euclidean."""
+    X = np.random.default_rng(seed).standard_normal((n, 4))
+    return cdist(X, X, norm)
+
+
+@sparing
+@given(st.integers(5, 40), seeds)
+def test_shares_are_those_of_the_positive_part(n, seed):
+    """λ̃ over the sum of positive eigenvalues, never above one in all, whatever k: eq-center-mds."""
+    D = cities(n, seed)
+    J = np.eye(n) - 1 / n
+    lam = linalg.eigvalsh(-J @ D**2 @ J / 2)[::-1]
+    positive, negative = lam[lam > 1e-9].sum(), -lam[lam < -1e-9].sum()
+    most = int(np.sum(lam > 1e-9))
+    for k in sorted({1, 2, most}):
+        found = classical_mds(D, k)
+        np.testing.assert_allclose(found.explained_ratio, lam[:k] / positive, rtol=1e-8)
+        assert found.explained_ratio.sum() <= 1 + 1e-12
+        assert found.negative_mass == pytest.approx(negative / (negative + positive), abs=1e-9)
+        assert found.total == pytest.approx(lam.sum())
+        np.testing.assert_allclose(found.variances, np.mean(found.Z**2, axis=0), rtol=1e-8)
+    assert found.explained_ratio.sum() == pytest.approx(1)
+
+
+def test_shares_of_many_points(monkeypatch):
+    """By Lanczos as by LAPACK; beyond the size where all eigenvalues are computed, they are NaN."""
+    D = cities(700, 0)
+    found = classical_mds(D, 3)
+    lam = linalg.eigvalsh(double_center(D**2))[::-1]
+    np.testing.assert_allclose(found.explained_ratio, lam[:3] / lam[lam > 0].sum(), rtol=1e-8)
+    monkeypatch.setattr("kpca_edu._engine.distances.ALL_EIGENVALUES", 600)
+    unknown = classical_mds(D, 3)
+    assert np.isnan(unknown.explained_ratio).all()
+    assert np.isnan(unknown.negative_mass)
+    assert "not known" in repr(unknown)
+    flat = classical_mds(cities(700, 0, "euclidean"), 3)
+    assert 0.5 < flat.explained_ratio.sum() < 1
+
+
+def test_maps_scale_with_the_distances():
+    """cD has the points cZ and the same shares; beyond the floats there is a sentence."""
+    D = cities(30, 1)
+    found = classical_mds(D, 2)
+    for c in (1e-140, 1e-9, 3.0, 1e140):
+        scaled = classical_mds(c * D, 2)
+        np.testing.assert_allclose(scaled.Z, c * found.Z, atol=1e-9 * c)
+        np.testing.assert_allclose(scaled.explained_ratio, found.explained_ratio)
+    for c in (1e-200, 1e155, 1e200):
+        with pytest.raises(ValueError, match="square is beyond the range of float64: divide D"):
+            classical_mds(c * D, 2)
+    with pytest.raises(ValueError, match="float32"):
+        classical_mds((1e20 * D).astype(np.float32), 2)
+
+
 def test_new_points_among_old_ones_by_distances():
-    """A new point's distances to the old ones place it (Gower): eq-center-cross, eq-center-mds."""
+    """A new point's distances place it (Gower): eq-center-cross, eq-center-mds, eq-center-drop."""
     X, T = samples(20), samples(4, seed=3)
     model = fit_kernel_pca_gram(-cdist(X, X, "sqeuclidean") / 2, 2)
     placed = model.encode(-cdist(T, X, "sqeuclidean") / 2)
     np.testing.assert_allclose(cdist(placed, model.scores), cdist(T, X), atol=1e-10)
+    found = classical_mds(cdist(X, X), 2)
+    np.testing.assert_allclose(found.encode(cdist(X, X)), found.Z, atol=1e-9)
+    np.testing.assert_allclose(cdist(found.encode(cdist(T, X)), found.Z), cdist(T, X), atol=1e-9)
+    street = classical_mds(cities(12, 0), 3)
+    np.testing.assert_allclose(street.encode(cities(12, 0)), street.Z, atol=1e-9)
+
+
+def test_a_map_keeps_itself():
+    """It owns read-only arrays, through pickle and copy, and says in a line what it is."""
+    D = cities(12, 0)
+    found = classical_mds(D, 2)
+    new = D[:2].copy()
+    before = found.encode(new)
+    D *= 2
+    for twin in (found, pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert not any(A.flags.writeable for A in (twin.Z, twin.lam, twin.row_means))
+        assert np.array_equal(twin.encode(new), before)
+        assert repr(twin) == repr(found)
+    assert re.fullmatch(
+        r"ClassicalMDS\(k=2 of n=12, [\d.]+ % of the squared distances, negative mass \d+ %\)",
+        repr(found),
+    )
+    assert "negative" not in repr(classical_mds(cities(12, 0, "euclidean"), 2))
+
+
+def test_named_points_stay_in_order():
+    """A table of distances with names refuses new distances in another order."""
+    names = [f"town {i}" for i in range(6)]
+    D = pd.DataFrame(cities(6, 0), names, names)
+    found = classical_mds(D, 2)
+    assert found.columns == tuple(names)
+    np.testing.assert_allclose(found.encode(D.iloc[:2]), found.Z[:2], atol=1e-9)
+    with pytest.raises(ValueError, match="town 5.*same order"):
+        found.encode(D.iloc[:2, ::-1])
 
 
 # --- conditionally positive definite -------------------------------------------------------------
@@ -649,6 +751,7 @@ def test_mds_has_deterministic_signs(seed):
 
 
 EYE, NAN = np.eye(3), np.full((3, 3), np.nan)
+MAP = classical_mds(1 - EYE, 2)
 LOCKED = np.eye(3)
 LOCKED.flags.writeable = False
 BAD = [
@@ -670,11 +773,16 @@ BAD = [
     (center_gram_in_place, (NAN.copy(),), "NaN"),
     (center_gram_in_place, (np.full((2, 2), 1.5e308),), "overflow"),
     (gram_means, ([1.0],), "1-D"),
+    (gram_means, (np.ones((2, 3)),), "square"),
+    (gram_means, ([[1.0, 2.0], [0.0, 1.0]],), "not symmetric"),
     (gram_means, (NAN,), "NaN"),
     (center_cross_gram, (np.ones((2, 4)), EYE), "a column for each training sample"),
     (center_cross_gram, (np.ones(3), EYE), "1-D"),
     (center_cross_gram, (EYE, NAN), "K_train holds NaN"),
     (center_cross_gram_by_means, (EYE, [1.0], 0.0), "1 training samples"),
+    (center_cross_gram_by_means, (EYE, [1.0, np.nan, 1.0], 0.0), "row_means holds NaN"),
+    (center_cross_gram_by_means, (EYE, [1.0, 1.0, 1.0], np.nan), "mean=nan"),
+    (center_cross_gram_by_means, (EYE, [1.0, 1.0, 1.0], "0"), "mean='0'"),
     (cosine_with_mean, (centering_matrix(4),), "centred already"),
     (cosine_with_mean, (np.zeros((2, 2)),), "mean feature is zero"),
     (center_gram_weighted, (EYE, [1, 2]), "one for each of the 3 samples"),
@@ -682,18 +790,27 @@ BAD = [
     (center_gram_weighted, (EYE, [0, 0, 0]), "at least one that is positive"),
     (center_gram_weighted, (EYE, [1, np.nan, 1]), "finite"),
     (squared_distances_of_gram, (NAN,), "NaN"),
+    (squared_distances_of_gram, (1.5e308 * EYE,), "overflow"),
     (double_center, (EYE,), "similarities"),
     (double_center, (EYE - 1,), "negative entry, -1"),
     (classical_mds, (EYE, 1), "diagonal of D is not zero"),
     (classical_mds, (1 - EYE, 3), "at most 2 exist"),
     (classical_mds, (1 - EYE, 0), "at least 1"),
     (classical_mds, (0 * EYE, 1), "coincide"),
+    (MAP.encode, (-EYE,), "negative entry"),
+    (MAP.encode, (np.ones((2, 2)),), "2 columns and the model was fitted on 3"),
+    (MAP.encode, (np.ones(3),), "1-D"),
+    (MAP.encode, (1e200 * EYE,), "beyond the range"),
     (is_conditionally_psd, (np.ones((2, 3)),), "square"),
     (gram_means_by_blocks, ([[1.0]],), "no array"),
     (gram_means_by_blocks, (np.ones((2, 3)),), r"of shape \(2, 3\)"),
     (gram_means_by_blocks, (NAN,), r"K\[0:3\] holds NaN"),
     (gram_means_by_blocks, (np.triu(np.ones((3, 3))),), "not symmetric"),
     (center_gram_by_blocks, (EYE, np.ones((2, 2))), "room for 3×3"),
+    (center_gram_by_blocks, (EYE, [[1.0]]), "out is a list"),
+    (center_gram_by_blocks, (EYE, np.eye(3, dtype=int)), "int64.*cut off"),
+    (center_gram_by_blocks, (EYE, np.eye(3, dtype=bool)), "bool.*cut off"),
+    (center_gram_by_blocks, (EYE, LOCKED), "out is read-only"),
 ]
 
 
@@ -706,13 +823,31 @@ def test_bad_input_gets_a_sentence(function, arguments, words):
             function(*arguments)
 
 
-@pytest.mark.parametrize("place", [(299, 0), (0, 299), (127, 128), (5, 6), (256, 299)])
-def test_one_entry_that_is_not_symmetric_is_found_anywhere(place):
+def test_one_entry_that_is_not_symmetric_is_found_anywhere():
     """A single wrong entry of a large matrix is seen, wherever it stands."""
-    K = np.eye(300)
-    K[place] = 0.1
-    with pytest.raises(ValueError, match=r"differ by up to 0\.1"):
-        center_gram(K)
+    for place in ((299, 0), (0, 299), (127, 128), (5, 6), (256, 299)):
+        K = np.eye(300)
+        K[place] = 0.1
+        with pytest.raises(ValueError, match=r"differ by up to 0\.1"):
+            center_gram(K)
+
+
+def test_every_public_name_is_tested_here():
+    """All that the module offers is imported by this file."""
+    assert set(module.__all__) <= set(globals())
+
+
+def test_no_function_of_this_module_calls_scipy_for_linear_algebra(monkeypatch):
+    """NumPy's BLAS alone is used: two pools of threads would fight for the cores."""
+    X = samples(40, 3)
+    D, K = cdist(X, X, "cityblock"), polynomial(2)(X, X)
+
+    def refuse(*_, **__):
+        raise AssertionError("scipy.linalg was called")
+
+    for name in ("eigh", "eigvalsh", "svd", "svdvals", "orth", "qr", "norm"):
+        monkeypatch.setattr(linalg, name, refuse)
+    center_gram(K), classical_mds(D, 2), cosine_with_mean(K), is_conditionally_psd(K)
 
 
 def test_bad_blocks():

@@ -1,23 +1,31 @@
-"""The rules that choose k: by hand, on planted data, on noise alone."""
+"""The rules that choose k: by hand, on planted data, on noise alone, and where they fail."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from matrices import orthonormal, seeds, thorough
-from scipy import integrate
+from matrices import orthonormal, seeds, sparing, thorough
+from scipy import integrate, sparse
+from scipy.stats import multivariate_normal
 from sklearn.datasets import load_wine
 
-from kpca_edu import pca as module
+from kpca_edu import choosing_k as module
+from kpca_edu._engine.checks import ConvergenceWarning
+from kpca_edu._engine.filling import nearest_of_rank, settle
+from kpca_edu._engine.likelihoods import log_likelihoods, parameter_counts
+from kpca_edu._engine.tables import centred_table, entry_folds
 from kpca_edu.choosing_k import (
+    bic_of_each_k,
     choose_k_by_bic,
     choose_k_by_cross_validation,
     choose_k_by_error,
     choose_k_by_hard_threshold,
-    choose_k_by_held_out,
+    choose_k_by_held_out_likelihood,
     choose_k_by_parallel_analysis,
+    fill_in,
     hard_threshold,
     hard_threshold_factor,
     held_out_errors,
@@ -25,25 +33,33 @@ from kpca_edu.choosing_k import (
     marchenko_pastur_median,
     parallel_variances,
 )
-from kpca_edu.pca import (
-    fit_pca,
-)
-
-DENSE = ["auto", "svd", "covariance", "gram", "arpack", "randomized"]
-IMPLICIT = [solver for solver in DENSE if solver != "svd"]
-WINE = load_wine().data
-
-
-from scipy.stats import multivariate_normal
-
 from kpca_edu.datasets import tobamovirus
-from kpca_edu.ppca import (
-    PPCA,
-    fit_ppca,
-)
+from kpca_edu.pca import fit_pca
+from kpca_edu.ppca import PPCA, fit_ppca, maximum_likelihood, spectrum
+from kpca_edu.svd import low_rank
 
+WINE = load_wine().data
 VIRUSES = tobamovirus()
-MEAN6 = np.array([1.0, -2.0, 0.0, 3.0, 0.5, 4.0])
+NAN = float("nan")
+
+# every rule, with few repeats: name → function of the data
+RULES = {
+    "error": lambda X: choose_k_by_error(X, 0.3),
+    "squared error": lambda X: choose_k_by_error(X, 0.3, squared=True),
+    "parallel analysis": lambda X: choose_k_by_parallel_analysis(X, 1, repeats=20),
+    "hard threshold": lambda X: choose_k_by_hard_threshold(X),
+    "cross-validation": lambda X: choose_k_by_cross_validation(X, max_k=3, folds=3, rng=1),
+    "bic": lambda X: choose_k_by_bic(X),
+    "held-out likelihood": lambda X: choose_k_by_held_out_likelihood(X, folds=3, rng=1),
+}
+CURVES = {
+    "parallel variances": lambda X: parallel_variances(X, 1, repeats=3),
+    "threshold": lambda X: hard_threshold(X),
+    "held-out errors": lambda X: held_out_errors(X, max_k=2, folds=3),
+    "bic of each k": lambda X: bic_of_each_k(X),
+    "held-out log-likelihood": lambda X: held_out_log_likelihood(X, folds=3),
+}
+each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
 
 @st.composite
@@ -55,12 +71,8 @@ def data(draw, max_side=12):
     return rng.standard_normal((n, d)) * 2.0 ** -rng.integers(0, 4, d) + mean
 
 
-def centred(X):
-    return X - X.mean(axis=0)
-
-
 def svdvals(X):
-    return np.linalg.svd(centred(X), compute_uv=False)
+    return np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
 
 
 def planted(s, n, d, seed=0, noise=1.0):
@@ -70,43 +82,122 @@ def planted(s, n, d, seed=0, noise=1.0):
     return low + noise * rng.standard_normal((n, d)) + 2
 
 
-def with_exact_spectrum(s, n, d, seed=0, mean=3.0):
-    """Centred data have exactly the singular values s; a mean is added on top."""
+def factors(n, noise, seed, k=2):
+    """Draw n rows with k strong factors and noise whose size may differ by column."""
     rng = np.random.default_rng(seed)
-    U = np.linalg.qr(np.column_stack([np.ones(n), rng.standard_normal((n, len(s)))]))[0][:, 1:]
-    return (U * s) @ orthonormal(d, len(s), rng).T + mean
+    d = len(noise)
+    return rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) * 2 + noise * (
+        rng.standard_normal((n, d))
+    )
 
 
-def covariance_with(lam, seed=0):
-    """Return V diag(λ) Vᵀ with random orthonormal V."""
-    V = orthonormal(len(lam), len(lam), seed)
-    return (V * lam) @ V.T
+# --- what every rule owes ------------------------------------------------------------------------
 
 
-def data_with_covariance(lam, n, seed=0, mean=0.0):
-    """Return n rows whose covariance (divisor n) has exactly the eigenvalues λ."""
+@each_rule
+def test_units_and_origin_do_not_matter(rule):
+    """X and cX + 1mᵀ get the same k, for tiny, huge and negative c and for one shifted column."""
+    for seed in range(3):
+        X = planted([30.0, 24.0, 12.0], 40, 8, seed)
+        k = rule(X)
+        assert isinstance(k, int)
+        one_column = 1000.0 * (np.arange(8) == seed)
+        m = 1e4 * np.random.default_rng(seed).standard_normal(8)
+        for c, shift in ((1, one_column), (-3.7, m), (1e200, 0), (1e-200, 0), (2.0**-1000, 0)):
+            assert rule(c * X + shift) == k, f"c={c}, seed={seed}"
+
+
+@pytest.mark.parametrize("rule", ["error", "squared error", "hard threshold", "bic"])
+def test_the_order_of_rows_does_not_matter_where_nothing_is_random(rule):
+    """Shuffled rows get the same k."""
+    for seed in range(5):
+        X = planted([30.0, 20.0], 40, 8, seed)
+        rows = np.random.default_rng(seed).permutation(40)
+        assert RULES[rule](X[rows]) == RULES[rule](X)
+
+
+@pytest.mark.parametrize("rule", ["error", "squared error", "hard threshold", "bic"])
+def test_a_rotation_of_the_features_does_not_matter(rule):
+    """X and XQ get the same k for orthogonal Q where only singular values are looked at."""
+    for seed in range(5):
+        X = planted([30.0, 20.0], 40, 8, seed)
+        assert RULES[rule](X @ orthonormal(8, 8, seed)) == RULES[rule](X)
+
+
+CONSTANT = {
+    "ones": np.ones((6, 4)),
+    "zeros": np.zeros((6, 4)),
+    "one row": np.arange(4.0)[None],
+    "a mean that rounds": np.full((7, 3), 0.1),
+    "rounding alone": 1e8 / 3 * (1 + 1e-16 * np.random.default_rng(0).standard_normal((30, 4))),
+    "float32": np.full((1000, 3), 0.1, np.float32),
+    "huge": np.full((5, 3), 1e300),
+}
+
+
+@pytest.mark.parametrize("rule", [*RULES.values(), *CURVES.values()], ids=[*RULES, *CURVES])
+def test_data_without_variance_leave_nothing_to_choose(rule):
+    """Constant tables, also up to rounding, are refused in one sentence by all."""
+    for name, X in CONSTANT.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match="no variance, and no number of components"):
+                raise AssertionError(f"{name}: {rule(X)}")
+
+
+@pytest.mark.parametrize("rule", [*RULES.values(), *CURVES.values()], ids=[*RULES, *CURVES])
+def test_missing_values_are_sent_to_the_model_that_takes_them(rule):
+    """NaN: these rules need a complete table, and say who can make it one."""
+    X = planted([9.0], 12, 5)
+    X[3, 2] = X[7, 0] = NAN
+    with pytest.raises(ValueError, match=r"2 of its 60 values are missing.*fit_ppca_em.*impute"):
+        rule(X)
+
+
+def test_a_constant_column_counts_as_nothing():
+    """A column that is constant up to rounding, however large, changes no singular value."""
+    X = planted([30.0, 20.0], 40, 6, 1)
+    large = 1e17 * (1 + 1e-16 * np.random.default_rng(0).standard_normal(40))
+    both = np.column_stack([X, large])
+    assert centred_table(both).Xc[:, -1].any() == np.False_
+    assert RULES["error"](both) == RULES["error"](X)
+
+
+@sparing
+@given(st.integers(1, 3), seeds, st.sampled_from([0.0, 1e6]))
+def test_without_noise_the_rank_is_found(rank, seed, mean):
+    """A table of exact low rank, with rounding: no decision hangs on what rounding left."""
     rng = np.random.default_rng(seed)
-    noise = rng.standard_normal((n, len(lam)))
-    U = np.linalg.qr(noise - noise.mean(axis=0))[0]
-    V = orthonormal(len(lam), len(lam), seed + 1)
-    return mean + np.sqrt(n) * (U * np.sqrt(lam)) @ V.T
+    X = orthonormal(40, rank, rng) @ orthonormal(9, rank, rng).T * 10 + mean
+    true = np.linalg.matrix_rank(X - X.mean(axis=0), tol=1e-7)
+    assert choose_k_by_hard_threshold(X) == true
+    assert choose_k_by_error(X, 0) == true
+    assert choose_k_by_cross_validation(X, max_k=5) == true
 
 
-def dense_log_density(mean, cov, X):
-    """log N(x; μ, Σ) row by row from the d×d matrix, over what is not NaN."""
-    logs = []
-    for x in X:
-        seen = ~np.isnan(x)
-        inner = cov[np.ix_(seen, seen)]
-        r = x[seen] - mean[seen]
-        log_det = np.linalg.slogdet(inner)[1] if seen.any() else 0.0
-        exponent = r @ np.linalg.solve(inner, r) if seen.any() else 0.0
-        logs.append(-0.5 * (seen.sum() * np.log(2 * np.pi) + log_det + exponent))
-    return np.array(logs)
+def test_inputs_are_left_alone_and_results_repeat():
+    """No rule writes to its argument, and the same seed gives the same answer."""
+    X = planted([20.0], 30, 5)
+    before = X.copy()
+    X.flags.writeable = False
+    answers = [[rule(X) for rule in RULES.values()] for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert np.array_equal(X, before)
 
 
-def dense_log_likelihood(mean, W, sigma2, X):
-    return dense_log_density(mean, W @ W.T + sigma2 * np.eye(len(W)), X).sum()
+def test_single_precision_is_enough():
+    """float32 data get the k of the same data in double."""
+    X = planted([40.0, 30.0], 50, 8, 3)
+    for rule in RULES.values():
+        assert rule(X.astype(np.float32)) == rule(X)
+
+
+def test_every_public_name_is_tested_here():
+    """All that the module offers is imported by this file."""
+    assert set(module.__all__) <= set(globals())
+
+
+# --- how much may be lost ------------------------------------------------------------------------
 
 
 @thorough
@@ -114,31 +205,44 @@ def dense_log_likelihood(mean, W, sigma2, X):
 def test_choose_k_by_error_is_the_smallest_that_does(X, bound):
     """k reaches the bound and k − 1 does not, squared or not: eq-pca-relative-error."""
     s = svdvals(X)
+    assume(s[0] > 1e-6)
     for power, squared in ((1, False), (2, True)):
-        k = choose_k_by_error(X, bound, squared)
-        assert isinstance(k, int)
+        k = choose_k_by_error(X, bound, squared=squared)
 
         def error(j, power=power):
-            return np.sqrt(np.sum(s[j:] ** 2) / (np.sum(s**2) or 1)) ** power
+            return np.sqrt(np.sum(s[j:] ** 2) / np.sum(s**2)) ** power
 
         assert error(k) <= bound + 1e-7
         assert k == 0 or error(k - 1) >= bound - 1e-7
 
 
+def test_an_error_that_meets_the_bound_is_small_enough():
+    """s = (4, 3) has the error 3/5, and rounding doesn't decide: eq-pca-relative-error."""
+    base = np.array([[4.0, 0], [-4, 0], [0, 3], [0, -3]]) / np.sqrt(2)
+    for seed in range(50):
+        X = base @ orthonormal(2, 2, seed) * (seed + 1) / 7 + seed
+        assert choose_k_by_error(X, 0.6) == 1
+        assert choose_k_by_error(X, 0.36, squared=True) == 1
+
+
 def test_choose_k_by_error_without_centring():
     """The uncentred error is about the origin: eq-pca-relative-error."""
     X = np.ones((5, 3))
+    X[0] = 1.01
     assert choose_k_by_error(X, 0.1, center=False) == 1
-    assert choose_k_by_error(X, 0.1) == 0
+    assert choose_k_by_error(np.ones((5, 3)), 0.1, center=False) == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_planted_components_are_found(seed):
+# --- planted components, and none ----------------------------------------------------------------
+
+
+def test_planted_components_are_found():
     """Three strong components are counted: eq-pca-parallel eq-pca-threshold eq-pca-press."""
-    X = planted([45.0, 40.0, 35.0], 80, 15, seed)
-    assert choose_k_by_parallel_analysis(X, seed) == 3
-    assert choose_k_by_hard_threshold(X) == choose_k_by_hard_threshold(X, sigma=1.0) == 3
-    assert choose_k_by_cross_validation(X, 5, rng=seed) == 3
+    for seed in range(4):
+        X = planted([45.0, 40.0, 35.0], 80, 15, seed)
+        assert choose_k_by_parallel_analysis(X, seed, repeats=40) == 3
+        assert choose_k_by_hard_threshold(X) == choose_k_by_hard_threshold(X, sigma=1.0) == 3
+        assert choose_k_by_cross_validation(X, max_k=5, rng=seed) == 3
 
 
 @pytest.mark.parametrize("shape", [(100, 20), (20, 100), (30, 30)])
@@ -147,14 +251,7 @@ def test_pure_noise_has_no_components(shape):
     X = np.random.default_rng(1).standard_normal(shape)
     assert choose_k_by_hard_threshold(X) == choose_k_by_hard_threshold(X, sigma=1.0) == 0
     assert choose_k_by_parallel_analysis(X, 0) <= 1
-    assert choose_k_by_cross_validation(X, 3) == 0
-
-
-def test_constant_data_have_no_components():
-    """All rules answer 0 for a constant table: eq-pca-relative-error eq-pca-parallel."""
-    X = np.ones((6, 4))
-    assert choose_k_by_error(X, 0.05) == choose_k_by_parallel_analysis(X) == 0
-    assert choose_k_by_hard_threshold(X) == choose_k_by_cross_validation(X) == 0
+    assert choose_k_by_cross_validation(X, max_k=3, folds=3) == 0
 
 
 def test_shuffling_keeps_each_column_and_depends_on_the_seed_only():
@@ -166,18 +263,36 @@ def test_shuffling_keeps_each_column_and_depends_on_the_seed_only():
     assert not np.array_equal(variances, parallel_variances(WINE, 4, repeats=4))
 
 
-def test_parallel_analysis_stops_at_the_first_failure():
+def test_parallel_analysis_stops_at_the_first_failure(monkeypatch):
     """Components after the first that fails don't count: eq-pca-parallel."""
-    assert module._leading(np.array([True, True, False, True])) == 2
-    assert module._leading(np.array([True, True])) == 2
-    assert module._leading(np.array([], bool)) == 0
+    X = np.vstack([np.diag([4.0, 3.0, 2.0, 1.0]), -np.diag([4.0, 3.0, 2.0, 1.0])])
+    variances = np.array([16.0, 9.0, 4.0, 1.0]) / 4  # of X: Σx²/8, both signs
+    for factor, k in (([0.5, 0.5, 2, 0.5], 2), ([0.5, 0.5, 0.5, 0.5], 4), ([2, 0.5, 0.5, 0.5], 0)):
+        unit = centred_table(X).unit
+        shuffled = np.tile(variances * factor, (3, 1)) / unit**2
+        monkeypatch.setattr(
+            module, "parallel_variances", lambda *_, shuffled=shuffled, **__: shuffled
+        )
+        assert choose_k_by_parallel_analysis(X) == k
 
 
-@pytest.mark.parametrize("beta", np.linspace(0.02, 1, 15))
-def test_published_approximation_of_the_threshold(beta):
+def test_a_tie_with_shuffled_data_is_no_structure():
+    """One column, or two rows, are the same however they are shuffled: eq-pca-parallel."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        assert choose_k_by_parallel_analysis(rng.standard_normal((40, 1)), seed, repeats=5) == 0
+        assert choose_k_by_parallel_analysis(rng.standard_normal((2, 6)), seed, repeats=5) == 0
+
+
+# --- the edge of noise ---------------------------------------------------------------------------
+
+
+def test_published_approximation_of_the_threshold():
     """Gavish and Donoho's cubic fits λ(β)/√μ(β) to 0.02: eq-pca-threshold-unknown eq-pca-lambda."""
-    found = hard_threshold_factor(beta) / np.sqrt(marchenko_pastur_median(beta))
-    assert found == pytest.approx(0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43, abs=0.02)
+    for beta in np.linspace(0.02, 1, 15):
+        found = hard_threshold_factor(beta) / np.sqrt(marchenko_pastur_median(beta))
+        cubic = 0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43
+        assert found == pytest.approx(cubic, abs=0.02)
 
 
 def test_published_factor_of_square_matrices():
@@ -217,6 +332,16 @@ def test_threshold_of_known_and_estimated_noise_agree(shape):
     assert hard_threshold(X) == pytest.approx(known, rel=0.02)
 
 
+def test_the_threshold_scales_with_the_data():
+    """τ(cX) = |c| τ(X), and with known noise it is τ(cσ): eq-pca-threshold-unknown."""
+    X = planted([20.0], 30, 10)
+    for c in (1e-100, -3.0, 1e100):
+        assert hard_threshold(c * X) == pytest.approx(abs(c) * hard_threshold(X))
+        assert choose_k_by_hard_threshold(c * X, sigma=abs(c)) == choose_k_by_hard_threshold(
+            X, sigma=1.0
+        )
+
+
 def test_the_threshold_cuts_where_the_error_is_least():
     """On average, cutting at τ loses less than 25 % lower or 40 % higher: eq-pca-threshold."""
     losses = np.zeros(3)
@@ -229,10 +354,24 @@ def test_the_threshold_cuts_where_the_error_is_least():
     assert np.argmin(losses) == 1
 
 
+def test_where_the_hypotheses_of_the_threshold_fail():
+    """Heavy tails, and columns with noise of different size: it keeps noise, in most of 20 runs."""
+    heavy = [np.random.default_rng(s).standard_t(3, (200, 50)) for s in range(20)]
+    assert np.mean([choose_k_by_hard_threshold(X) > 0 for X in heavy]) > 0.5
+    for seed in range(5):
+        X = factors(200, np.geomspace(0.05, 20, 40), seed)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        assert choose_k_by_hard_threshold(X) > 4
+        assert choose_k_by_parallel_analysis(X, seed, repeats=20) == 2
+
+
+# --- entries left out ----------------------------------------------------------------------------
+
+
 def test_errors_of_left_out_entries_turn_and_those_of_rows_do_not():
     """Row-wise errors fall to the end, entry-wise ones turn at the true k: eq-pca-press."""
     X = planted([40.0, 30.0], 60, 10, 2)
-    entries = held_out_errors(X, 6)
+    entries = held_out_errors(X, max_k=6)
     assert np.argmin(entries) == 2
     assert entries[6] > 1.2 * entries[2]
     rows = [np.sum((X[:12] - fit_pca(X[12:], k).reconstruct(X[:12])) ** 2) for k in range(11)]
@@ -242,42 +381,126 @@ def test_errors_of_left_out_entries_turn_and_those_of_rows_do_not():
 
 def test_no_component_predicts_column_means():
     """The error for k = 0 is that of the means of the entries that are left: eq-pca-press."""
-    X = np.random.default_rng(0).standard_normal((8, 3))
-    fold = module._fold_of_each_entry(8, 3, 4, 7)
-    assert sorted(np.bincount(fold.ravel())) == [6, 6, 6, 6]
+    X = np.random.default_rng(0).standard_normal((8, 3)) + 5
+    fold = entry_folds(8, 3, 4, 7)
     wanted = 0.0
     for f in range(4):
         known = np.ma.masked_array(X, fold == f)
         wanted += np.sum((X - known.mean(axis=0).filled(0))[fold == f] ** 2)
-    assert held_out_errors(X, 0, 4, 7)[0] == pytest.approx(wanted / X.size)
+    errors = held_out_errors(X, max_k=0, folds=4, rng=7)
+    assert errors == pytest.approx([wanted / X.size])
+
+
+def test_errors_have_the_units_of_squares():
+    """Held-out errors of cX + 1mᵀ are c² times those of X: eq-pca-press."""
+    X = planted([20.0], 20, 6)
+    for c, m in ((-3.0, 100.0), (1e100, 0.0), (1e-100, 0.0)):
+        np.testing.assert_allclose(
+            held_out_errors(c * X + m, max_k=3), c**2 * held_out_errors(X, max_k=3), rtol=1e-6
+        )
+
+
+@thorough
+@given(st.integers(2, 12), st.integers(1, 12), st.integers(2, 9), seeds)
+def test_folds_of_entries(n, d, folds, seed):
+    """Equal sizes, overall and in each column, and no column is left out as a whole."""
+    assume(folds <= n * d)
+    fold = entry_folds(n, d, folds, seed)
+    assert fold.shape == (n, d)
+    assert np.ptp(np.bincount(fold.ravel(), minlength=folds)) <= 1
+    for column in fold.T:
+        counts = np.bincount(column, minlength=folds)
+        assert np.ptp(counts) <= 1
+        assert counts.max() < n
 
 
 def test_filling_in_finds_what_low_rank_dictates():
     """A hole in an exact rank-one table is filled by its only consistent value: eq-pca-press."""
-    X = np.outer([1.0, 2.0, -3.0, 4.0, -1.0, 0.5], [1.0, -2.0, 3.0])
+    X = np.outer([1.0, 2.0, -3.0, 4.0, -1.0, -3.0], [1.0, -2.0, 3.0])  # columns have mean zero
     hole = np.zeros(X.shape, bool)
     hole[1, 1] = True
-    filled = module._fill_in(np.where(hole, 0, X), hole, 1, max_iter=2000)
-    assert filled[1, 1] == pytest.approx(-4, abs=0.05)
-    assert np.array_equal(filled[~hole], X[~hole])
+    for scale, shift in ((1.0, 0.0), (1e150, 0.0), (1e-150, 0.0), (-2.0, 1e6)):
+        table = scale * X + shift
+        with_hole = np.where(hole, NAN, table)
+        filled = fill_in(with_hole, hole, 1)
+        assert filled[1, 1] == pytest.approx(-4 * scale + shift, abs=0.05 * abs(scale))
+        assert np.array_equal(filled[~hole], table[~hole])
 
 
-def test_progress_bars(capsys, monkeypatch):
-    """A bar is shown if asked for, and its absence is one clear sentence: eq-pca-press."""
-    held_out_errors(np.eye(4), 1, progress=True)
-    assert "0/5" in capsys.readouterr().err
-    held_out_errors(np.eye(4), 1)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ImportError, match="needs tqdm"):
-        parallel_variances(np.eye(4), repeats=1, progress=True)
+def test_no_round_of_filling_raises_the_loss():
+    """What the fit loses on known entries is least where filling stands still: eq-pca-press."""
+    X = planted([20.0, 15.0], 30, 8, 4)
+    hole = entry_folds(30, 8, 5, 0) == 0
+
+    def loss(T):
+        mean = T.mean(axis=0)
+        return np.sum((T - mean - low_rank(T - mean, 2))[~hole] ** 2)
+
+    means = np.where(hole, np.where(hole, 0, X).sum(axis=0) / np.sum(~hole, axis=0), X)
+    T, losses = means, []
+    for _ in range(300):
+        losses.append(loss(T))
+        mean = T.mean(axis=0)
+        T = np.where(hole, mean + low_rank(T - mean, 2), T)
+    assert np.all(np.diff(losses) <= 1e-9)
+    filled = fill_in(X, hole, 2)
+    assert loss(filled) == pytest.approx(losses[-1], rel=1e-3)
+    np.testing.assert_allclose(filled, T, atol=0.05 * X.std())
+
+
+@sparing
+@given(st.integers(2, 9), st.integers(2, 9), seeds)
+def test_the_quick_low_rank_is_the_plain_one(n, d, seed):
+    """Projecting on eigenvectors of the small Gram matrix is truncating the SVD."""
+    A = np.random.default_rng(seed).standard_normal((n, d))
+    for k in range(min(n, d) + 1):
+        np.testing.assert_allclose(nearest_of_rank(A, k), low_rank(A, k), atol=1e-6)
+
+
+def test_settling_finds_the_fixed_point_and_says_when_it_does_not():
+    """A slow contraction is followed to its end; too few steps are a warning."""
+    M = np.diag([0.97, 0.9, -0.5])
+    b = np.array([3.0, -2.0, 1.0])
+    steps = []
+
+    def step(x):
+        steps.append(x)
+        return M @ x + b
+
+    end = np.linalg.solve(np.eye(3) - M, b)
+    found = settle(step, np.zeros(3), 1e-6, 1.0, 1000)
+    np.testing.assert_allclose(found, end, rtol=0.01)
+    assert len(steps) < 250  # the plain iteration needs some 400
+    with pytest.warns(ConvergenceWarning, match="After 5 steps"):
+        settle(step, np.zeros(3), 1e-6, 1.0, 5)
+
+
+# --- likelihoods ---------------------------------------------------------------------------------
+
+
+@sparing
+@given(data(max_side=8), seeds)
+def test_likelihoods_of_all_k_are_those_of_the_models(X, seed):
+    """One product with V gives what a model for each k gives: eq-ppca-loglik eq-ppca-count."""
+    fit = spectrum(X)
+    new = X[:2] + np.random.default_rng(seed).standard_normal((2, X.shape[1]))
+    for rows in (X, new):
+        logs = log_likelihoods(fit.lam, fit.V, rows - fit.mean)
+        models = [maximum_likelihood(fit, k) for k in range(fit.V.shape[1])]
+        wanted = [model.log_likelihood(rows) for model in models]
+        np.testing.assert_allclose(logs, wanted, rtol=1e-7, atol=1e-6)
+    counts = [model.n_parameters for model in models]
+    assert np.array_equal(parameter_counts(X.shape[1], len(models)), counts)
 
 
 def test_bic_by_hand():
     """−2ℓ + p log n, with p and ℓ counted apart: eq-ppca-bic."""
     fit = fit_ppca(VIRUSES, 2)
     loglik = multivariate_normal(fit.mean, fit.covariance()).logpdf(VIRUSES).sum()
-    assert fit.bic(VIRUSES) == pytest.approx(-2 * loglik + (18 + 36 - 1 + 1) * np.log(38))
+    wanted = -2 * loglik + (18 + 36 - 1 + 1) * np.log(38)
+    assert fit.bic(VIRUSES) == pytest.approx(wanted)
+    assert bic_of_each_k(VIRUSES)[2] == pytest.approx(wanted)
+    assert bic_of_each_k(VIRUSES, max_k=3) == pytest.approx(bic_of_each_k(VIRUSES)[:4])
 
 
 def test_held_out_by_hand():
@@ -287,20 +510,146 @@ def test_held_out_by_hand():
     for i in range(12):  # as many folds as rows: their order does not matter
         fit = fit_ppca(np.delete(X, i, axis=0), 2)
         total += multivariate_normal(fit.mean, fit.covariance()).logpdf(X[i])
-    assert held_out_log_likelihood(X, [2], folds=12)[0] == pytest.approx(total)
+    assert held_out_log_likelihood(X, max_k=2, folds=12)[2] == pytest.approx(total)
+
+
+def test_likelihoods_have_the_units_of_densities():
+    """In other units each likelihood changes by the same factor: eq-ppca-bic eq-ppca-held-out."""
+    X = planted([20.0], 20, 5)
+    for c in (1e-200, 7.0, 1e200):
+        change = -X.size * np.log(c)
+        np.testing.assert_allclose(
+            held_out_log_likelihood(c * X) - held_out_log_likelihood(X), change, rtol=1e-9
+        )
+        np.testing.assert_allclose(bic_of_each_k(c * X) - bic_of_each_k(X), -2 * change, rtol=1e-9)
 
 
 @pytest.mark.parametrize("k", [0, 1, 3])
 def test_both_choices_find_the_true_k(k):
     """With 400 clear samples BIC and held-out rows find k: eq-ppca-bic eq-ppca-held-out."""
     W = 3 * orthonormal(8, 3, 1)[:, :k]
-    X = PPCA(np.ones(8), W, 1.0).sample(400, 2)
-    assert choose_k_by_bic(X) == k
-    assert choose_k_by_held_out(X) == k
+    found = []
+    for seed in range(10):
+        X = PPCA(np.ones(8), W, 1.0).sample(400, seed)
+        assert choose_k_by_bic(X) == k
+        found.append(choose_k_by_held_out_likelihood(X))
+    assert np.median(found) == k
+    assert set(found) <= {k, k + 1}  # one too many now and then
+
+
+def test_unequal_noise_is_taken_for_directions():
+    """Two factors, noise that differs by column: both rules go far beyond 2 as n grows."""
+    noise = np.geomspace(0.2, 4, 10)
+    for seed in range(3):
+        X = factors(800, noise, seed)
+        assert choose_k_by_bic(X) > 5
+        assert choose_k_by_held_out_likelihood(X) > 5
+        equal = factors(800, np.ones(10), seed)
+        assert choose_k_by_bic(equal) == 2
+        assert choose_k_by_held_out_likelihood(equal) in (2, 3)
 
 
 def test_choices_with_few_rows():
     """Only k that leave some noise are tried: eq-ppca-bic eq-ppca-held-out."""
     X = np.random.default_rng(0).standard_normal((6, 20))
     assert 0 <= choose_k_by_bic(X) <= 4
-    assert 0 <= choose_k_by_held_out(X, folds=3) <= 2
+    assert bic_of_each_k(X).shape == (5,)
+    assert 0 <= choose_k_by_held_out_likelihood(X, folds=3) <= 2
+    assert held_out_log_likelihood(X, folds=3).shape == (3,)
+    doubled = np.repeat(X[:4], 2, axis=0)  # repeated rows: a fold may have fewer dimensions
+    assert np.isfinite(held_out_log_likelihood(doubled, folds=4)).all()
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+def test_progress_bars(capsys, monkeypatch):
+    """A bar is shown if asked for, and its absence is one clear sentence."""
+    X = planted([9.0], 10, 4)
+    for show in (held_out_errors, parallel_variances, held_out_log_likelihood):
+        show(X)
+        assert capsys.readouterr().err == ""
+        show(X, progress=True)
+        assert "0/" in capsys.readouterr().err
+    for choose in (
+        choose_k_by_cross_validation,
+        choose_k_by_parallel_analysis,
+        choose_k_by_held_out_likelihood,
+    ):
+        choose(X, progress=True)
+        assert "0/" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="needs tqdm"):
+        parallel_variances(X, repeats=1, progress=True)
+
+
+X = planted([9.0], 12, 5)
+HOLE = np.zeros(X.shape, bool)
+BAD = {
+    "bound": (lambda: choose_k_by_error(X, 5), "max_relative_error=5.*: a number from 0 to 1"),
+    "percent": (lambda: choose_k_by_error(X, "5 %"), "from 0 to 1"),
+    "squared": (lambda: choose_k_by_error(X, 0.1, squared="yes"), "squared='yes': True or False"),
+    "center": (lambda: choose_k_by_error(X, 0.1, center=None), "center=None: True or False"),
+    "zero": (lambda: choose_k_by_error(0 * X, 0.1, center=False), "X is zero"),
+    "quantile": (lambda: choose_k_by_parallel_analysis(X, quantile=95), "quantile=95.* 0 to 1"),
+    "repeats": (lambda: parallel_variances(X, repeats=0), "repeats=0: a whole number from 1"),
+    "half repeats": (lambda: choose_k_by_parallel_analysis(X, repeats=2.5), "repeats=2.5"),
+    "rng": (lambda: choose_k_by_parallel_analysis(X, rng="seed"), "rng='seed': a seed"),
+    "rng of entries": (lambda: held_out_errors(X, rng=-1), "rng=-1: a seed"),
+    "rng of rows": (lambda: held_out_log_likelihood(X, rng=0.5), "rng=0.5: a seed"),
+    "sigma": (lambda: choose_k_by_hard_threshold(X, sigma=0), "sigma=0.*: a number above 0"),
+    "sigma text": (lambda: hard_threshold(X, sigma="1"), "sigma='1'"),
+    "beta": (lambda: hard_threshold_factor(2.0), "beta=2.0.*short side over the long"),
+    "beta zero": (lambda: marchenko_pastur_median(0), "beta=0.*short side over the long"),
+    "one fold": (lambda: held_out_errors(X, folds=1), "folds=1: a whole number from 2"),
+    "half a fold": (lambda: held_out_errors(X, folds=2.5), "folds=2.5: a whole number"),
+    "folds of all": (lambda: choose_k_by_cross_validation(X, folds=True), "folds=True"),
+    "too many folds": (lambda: held_out_errors(X, folds=61), "folds=61 of 60 entries"),
+    "half a fold of rows": (lambda: held_out_log_likelihood(X, folds=2.5), "folds=2.5"),
+    "folds of rows": (lambda: choose_k_by_held_out_likelihood(X, folds=50), "folds=50 of 12 rows"),
+    "held-out k": (lambda: held_out_errors(X, max_k=5), "k=5 components.*at most 4"),
+    "half a k": (lambda: choose_k_by_cross_validation(X, max_k=1.5), "k=1.5 is no number"),
+    "k of bic": (lambda: choose_k_by_bic(X, max_k=5), "k=5 components.*some noise.*at most 4"),
+    "k of rows": (lambda: held_out_log_likelihood(X[:5], max_k=4, folds=5), "at most 2 exist"),
+    "one column": (lambda: held_out_errors(X[:, :1]), "X has one column"),
+    "one other row": (
+        lambda: held_out_log_likelihood([[0.0, 0], [0, 0], [0, 1]], folds=3),
+        "the others are all the same",
+    ),
+    "too large": (lambda: parallel_variances(1e200 * X), "larger than the largest number"),
+    "too large errors": (lambda: held_out_errors(1e200 * X), "larger than the largest number"),
+    "sparse": (lambda: choose_k_by_bic(sparse.eye_array(5)), "sparse matrix.*toarray"),
+    "1-D": (lambda: choose_k_by_error([1.0, 2.0], 0.1), "1-D"),
+    "text": (lambda: choose_k_by_hard_threshold([["a", "b"], ["c", "d"]]), "not numbers"),
+    "mask": (lambda: fill_in(X, HOLE.astype(int), 1), "True or False is needed for each entry"),
+    "mask shape": (lambda: fill_in(X, HOLE[:2], 1), "shape"),
+    "mask column": (lambda: fill_in(X, ~HOLE, 1), "Column 0 of X has no known entry"),
+    "NaN seen": (lambda: fill_in(np.where(HOLE, 0, NAN * X), HOLE, 1), "NaN"),
+    "start": (lambda: fill_in(X, HOLE, 1, start=X[:3]), "start has shape"),
+    "start with NaN": (lambda: fill_in(X, HOLE, 1, start=NAN * X), "start holds NaN"),
+    "k of fill_in": (lambda: fill_in(X, HOLE, 6), "k=6 components.*12×5 table: at most 5"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
+def test_bad_input_gets_a_sentence(call, words):
+    """What came, what was needed, what to do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_options_have_to_be_named():
+    """After the data, and what a rule can't do without, options go by their names."""
+    for call in (
+        lambda: choose_k_by_cross_validation(X, 3),
+        lambda: held_out_errors(X, 3),
+        lambda: choose_k_by_error(X, 0.1, True),
+        lambda: choose_k_by_hard_threshold(X, 1.0),
+        lambda: choose_k_by_parallel_analysis(X, 0, 10),
+        lambda: choose_k_by_bic(X, 3),
+        lambda: held_out_log_likelihood(X, [1, 2]),
+    ):
+        with pytest.raises(TypeError, match="positional"):
+            call()

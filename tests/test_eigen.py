@@ -1,42 +1,35 @@
 """The eigensolver beside LAPACK: ties, clusters, centring, operators, half a matrix."""
 
-import itertools
-from math import comb
-
 import numpy as np
 import pytest
-from matrices import assert_orthonormal
+from hypothesis import given
+from hypothesis import strategies as st
+from matrices import assert_orthonormal, orthonormal, seeds, sparing
+from scipy import sparse
 
 from kpca_edu._engine import eigen
-from kpca_edu._engine.eigen import block_lanczos, top_eigenpairs
-from kpca_edu._engine.panels import SymmetricPanels
-from kpca_edu.kernel_pca import (
-    fit_kernel_pca,
-    fit_kernel_pca_gram,
-)
-from kpca_edu.kernels import (
-    cosine,
-    laplacian,
-    linear,
-    lower_panels,
-    polynomial,
-    rbf,
-)
+from kpca_edu._engine.eigen import GramOperator, block_lanczos, lanczos_pays, top_eigenpairs
+from kpca_edu._engine.panels import SymmetricPanels, lower_panels
+from kpca_edu.kernels import rbf
 
-KERNELS = {
-    "linear": linear(),
-    "polynomial": polynomial(2, 1.0),
-    "rbf": rbf(1.5),
-    "laplacian": laplacian(2.0),
-    "cosine": cosine(),
-    "mixed": 0.5 * linear() + rbf(1.0) * polynomial(2),
+SPECTRA = {
+    "fast decay": 0.5 ** np.arange(399.0),
+    "slow decay": 1 / np.arange(1.0, 400),
+    "flat": np.ones(399),
+    "many copies": np.repeat([3.0, 2.0, 1.0], 133),
+    "more copies than a block holds": np.concatenate(
+        [np.full(60, 3.0), np.full(60, 2.0), np.linspace(0.01, 0, 279)]
+    ),
+    "copies far down": np.concatenate(
+        [[9.0, 8.0, 7.0], np.full(30, 1.0), np.linspace(0.9, 0, 366)]
+    ),
+    "rank 3": np.append([5.0, 2.0, 2.0], np.zeros(396)),
+    "indefinite": np.append(np.linspace(1, 5, 20), np.linspace(-4, 0, 379)),
+    "huge": 1e150 / np.arange(1.0, 400),
+    "tiny": 1e-150 / np.arange(1.0, 400),
+    "tight cluster": np.append(1 + 1e-9 * np.arange(20), np.linspace(0, 0.5, 379)),
 }
-each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
-
-
-def made(n, d, seed=0):
-    """Samples with different spreads and a mean."""
-    return np.random.default_rng(seed).standard_normal((n, d)) * np.linspace(2, 0.5, d) + 0.7
+each_spectrum = pytest.mark.parametrize("name", SPECTRA)
 
 
 def J(n):
@@ -46,101 +39,136 @@ def J(n):
 def spectrum_matrix(lam, seed=0, center=False):
     """A symmetric matrix with the eigenvalues lam; if centred, also 1 in its null space."""
     n = len(lam) + center
-    rng = np.random.default_rng(seed)
-    columns = rng.standard_normal((n, n))
+    columns = np.random.default_rng(seed).standard_normal((n, n))
     columns[:, 0] = 1 if center else columns[:, 0]
     Q = np.linalg.qr(columns)[0][:, int(center) :]
-    return (Q * lam) @ Q.T
+    K = (Q * lam) @ Q.T
+    return (K + K.T) / 2
 
 
-SPECTRA = {
-    "fast decay": 0.5 ** np.arange(399.0),
-    "slow decay": 1 / np.arange(1.0, 400),
-    "flat": np.ones(399),
-    "many copies": np.repeat([3.0, 2.0, 1.0], 133),
-    "rank 3": np.append([5.0, 2.0, 2.0], np.zeros(396)),
-    "indefinite": np.append(np.linspace(1, 5, 20), np.linspace(-4, 0, 379)),
-    "huge": 1e150 / np.arange(1.0, 400),
-}
-
-
-@pytest.mark.parametrize("center", [False, True])
-@pytest.mark.parametrize("name", SPECTRA)
-def test_block_lanczos(name, center):
-    """The eigenvalues are the largest, the residuals rounding: eq-kpca-dual."""
-    lam = np.sort(SPECTRA[name])[::-1]
-    K = spectrum_matrix(lam, center=center)
-    if center:
-        K = K + np.abs(lam).max() * (np.add.outer(np.arange(400) / 400, np.arange(400) / 400))
-    pairs = block_lanczos(K, 5, center)
-    assert pairs is not None
-    target = J(400) @ K @ J(400) if center else K
+def assert_leading(pairs, K, lam, k, tol=1e-11):
+    """The values are the k largest of lam, the vectors orthonormal, the residuals rounding."""
+    lam = np.sort(lam)[::-1]
     top = np.abs(lam).max()
-    np.testing.assert_allclose(pairs.lam, lam[:5], atol=1e-11 * top)
+    np.testing.assert_allclose(pairs.lam / top, lam[:k] / top, atol=tol)
     assert_orthonormal(pairs.A, 100)
-    residual = np.linalg.norm(target @ pairs.A - pairs.A * pairs.lam, axis=0)
-    assert residual.max() <= 1e-11 * top
+    residual = np.linalg.norm((K / top) @ pairs.A - pairs.A * (pairs.lam / top), axis=0)
+    assert residual.max() <= tol
     assert pairs.lowest >= lam[-1] - 1e-10 * top
 
 
-def test_hypercube():
-    """On {±1}¹¹ eigenvalues of the RBF kernel come with binomial multiplicity: all are found."""
-    X = np.array(list(itertools.product([-1.0, 1.0], repeat=11)))
-    sigma = 2.0
-    per_axis = np.exp(-np.array([0.0, 4.0]) / (2 * sigma**2))
-    even, odd = per_axis.sum(), per_axis[0] - per_axis[1]  # 2×2 eigenvalues of one axis
-    exact = [even ** (11 - w) * odd**w for w in range(12) for _ in range(comb(11, w))][1:]
-    model = fit_kernel_pca(X, 50, rbf(sigma))  # 11 copies, then 39 of the next 55
-    np.testing.assert_allclose(model.lam, exact[:50], rtol=1e-10)
-    np.testing.assert_allclose(model.total_variance * 2048, np.sum(exact), rtol=1e-10)
+@each_spectrum
+def test_leading_eigenpairs(name):
+    """All copies of every leading eigenvalue are found, whether or not the matrix is centred."""
+    for center in (False, True):
+        lam = SPECTRA[name]
+        K = spectrum_matrix(lam, center=center)
+        if center:  # what centring must take out again
+            slope = np.arange(len(K)) / len(K)
+            K = K + np.abs(lam).max() * np.add.outer(slope, slope)
+        for k in (1, 5, 15):
+            pairs = top_eigenpairs(K, k, center=center)
+            all_of_it = np.append(lam, 0) if center else lam
+            assert_leading(pairs, J(len(K)) @ K @ J(len(K)) if center else K, all_of_it, k)
 
 
-def test_more_copies_than_a_block_holds():
-    """Thirty copies of one eigenvalue, a few others, a tail: a block of twelve must look again."""
-    lam = np.concatenate([np.full(30, 3.0), [1.0, 0.9, 0.8, 0.7], np.linspace(0, 0.01, 465)])
-    K = spectrum_matrix(lam, center=True)
-    for k in (14, 15):
-        pairs = block_lanczos(K, k)
-        assert pairs is not None
-        np.testing.assert_allclose(pairs.lam, 3, rtol=1e-12)
-        assert_orthonormal(pairs.A, 100)
+@each_spectrum
+def test_operators_and_panels_are_matrices(name):
+    """AᵀA that is never formed, and half a matrix in panels, have the eigenpairs of the whole."""
+    lam = np.abs(SPECTRA[name])
+    A = np.sqrt(np.sort(lam)[::-1])[:, None] * orthonormal(399, 399).T
+    for form in (A, sparse.csr_array(A)):
+        assert_leading(top_eigenpairs(GramOperator(form), 7), A.T @ A, lam, 7)
+    K = A.T @ A
+    K = np.tril(K) + np.tril(K, -1).T
+    half = SymmetricPanels([K[:128, :128], K[128:256, :256], K[256:, :]])
+    assert_leading(top_eigenpairs(half, 7), K, lam, 7)
 
 
-def test_identity():
-    """K = I, of which every vector is an eigenvector; dense and Lanczos agree on λ̃."""
-    for n, k in ((600, 5), (100, 60)):
-        model = fit_kernel_pca_gram(np.eye(n), k)
-        np.testing.assert_allclose(model.lam, 1, atol=1e-12)
-        assert_orthonormal(model.alpha, 100)
+@sparing
+@given(seeds, st.integers(1, 12), st.lists(st.integers(1, 40), min_size=3, max_size=6))
+def test_any_multiplicities(seed, k, copies):
+    """Random values with random numbers of copies above a tail: each copy counts."""
+    rng = np.random.default_rng(seed)
+    head = np.repeat(rng.uniform(1, 2, len(copies)), copies)
+    lam = np.concatenate([head, rng.uniform(0, 0.9, max(14 * (k + 8) - head.size, 1))])
+    assert lanczos_pays(len(lam), k)
+    K = spectrum_matrix(lam, seed)
+    assert_leading(top_eigenpairs(K, k), K, lam, k)
 
 
-@pytest.mark.parametrize("n", [60, 500, 1300])
-def test_dense_and_lanczos_agree(n):
-    """Few components by Lanczos, many by LAPACK: the same pairs."""
-    K = rbf(1.0)(made(n, 3))
-    few, many = top_eigenpairs(K, 4), top_eigenpairs(K.copy(), n // 5)
-    np.testing.assert_allclose(few.lam, many.lam[:4], rtol=1e-10)
-    np.testing.assert_allclose(up_to_sign(few.A, many.A[:, :4]), many.A[:, :4], atol=1e-8)
-    assert many.lowest >= np.linalg.eigvalsh(J(n) @ K @ J(n))[0] - 1e-10
-    assert many.lowest < 0.001 * many.lam[0]
-
-
-def test_a_tight_cluster_of_eigenvalues():
-    """Twenty eigenvalues within 1e-8 of each other: five of them, at rounding's residual."""
-    lam = np.append(1 + 1e-9 * np.arange(20), np.linspace(0, 0.5, 379))
+@pytest.mark.parametrize("gap", [1e-1, 1e-2])
+def test_a_crowd_just_below_many_copies(gap):
+    """Thirty copies of 1, and a dense crowd that begins just below: none of the crowd comes in."""
+    lam = np.concatenate([np.ones(30), (1 - gap) * np.linspace(1, 0, 630)])
     K = spectrum_matrix(lam)
-    pairs = top_eigenpairs(K, 5, center=False)
-    np.testing.assert_allclose(pairs.lam, np.sort(lam)[:-6:-1], rtol=1e-12)
-    assert np.linalg.norm(K @ pairs.A - pairs.A * pairs.lam, axis=0).max() < 1e-12
+    pairs = block_lanczos(K, 20, max_steps=1000)
+    assert pairs is not None
+    assert_leading(pairs, K, lam, 20)
+
+
+@pytest.mark.parametrize("seed", [4, 7, 11])
+def test_one_copy_more_than_a_block_above_a_tight_crowd(seed):
+    """The last of nine copies is told from two hundred copies of a value a thousandth below."""
+    lam = np.concatenate([np.ones(9), np.full(200, 0.999), np.linspace(0.9, 0, 430)])
+    K = spectrum_matrix(lam, seed)
+    assert_leading(top_eigenpairs(K, 9), K, lam, 9)
+    root = np.sqrt(lam)[:, None] * orthonormal(len(lam), len(lam), seed).T
+    assert_leading(top_eigenpairs(GramOperator(root), 9), root.T @ root, lam, 9)
+
+
+@pytest.mark.parametrize("n", [60, 440, 700])
+@pytest.mark.parametrize("center", [False, True])
+def test_dense_and_lanczos_agree(n, center):
+    """Few by Lanczos, many by LAPACK: the same values, and the smallest is bounded from above."""
+    X = np.random.default_rng(0).standard_normal((n, 3)) + 0.7
+    K = rbf(1.0)(X)
+    before = K.copy()
+    few = top_eigenpairs(K, 4, center=center)
+    many = top_eigenpairs(K, n // 5, center=center)
+    exact = np.linalg.eigvalsh(J(n) @ K @ J(n) if center else K)
+    for pairs in (few, many):
+        assert_leading(pairs, J(n) @ K @ J(n) if center else K, exact, len(pairs.lam))
+        assert pairs.lowest < 0.001 * pairs.lam[0]
+    assert np.array_equal(K, before), "the caller's matrix was changed"
 
 
 def test_slow_lanczos_gives_up_and_lapack_takes_over(monkeypatch):
-    K = spectrum_matrix(np.linspace(1, 1.0001, 399), center=True)
+    """Where the iteration is too slow the whole matrix is formed, also that of an operator."""
+    lam = np.linspace(1, 1.0001, 399)
+    K = spectrum_matrix(lam)
     assert block_lanczos(K, 5, max_steps=3) is None
-    patient = block_lanczos
-    monkeypatch.setattr(eigen, "block_lanczos", lambda K, k, center: patient(K, k, center, 2))
-    lam = top_eigenpairs(K, 5).lam
-    np.testing.assert_allclose(lam, np.linspace(1, 1.0001, 399)[:-6:-1], rtol=1e-12)
+    monkeypatch.setattr(eigen, "block_lanczos", lambda *_, **__: None)
+    assert_leading(top_eigenpairs(K, 5), K, lam, 5)
+    root = np.linalg.cholesky(K).T
+    assert_leading(top_eigenpairs(GramOperator(root), 5), K, lam, 5)
+
+
+def test_what_can_not_be_formed_is_not(monkeypatch):
+    """An operator too large for memory says so when the iteration gives up."""
+    monkeypatch.setattr(eigen, "block_lanczos", lambda *_, **__: None)
+    operator = GramOperator(sparse.random_array((50, 20_000), density=1e-4, rng=0))
+    with pytest.raises(ValueError, match="5 largest of 20000 .* ask for fewer"):
+        top_eigenpairs(operator, 5)
+
+
+def test_a_loose_goal_is_met_sooner():
+    """tol bounds the residuals relative to the largest eigenvalue; fewer products are made."""
+    lam = 1 / np.arange(1.0, 1001) ** 0.5
+    K = spectrum_matrix(lam)
+    products = {}
+    for tol in (0.0, 1e-6):
+        counted = GramOperator(np.linalg.cholesky(K + 1e-14 * np.eye(1000)).T)
+        products[tol], multiply = 0, type(counted).__rmatmul__
+
+        class Counted(GramOperator):
+            def __rmatmul__(self, V, tol=tol, multiply=multiply):
+                products[tol] += 1
+                return multiply(self, V)
+
+        pairs = top_eigenpairs(Counted(counted.A), 10, tol=tol)
+        assert_leading(pairs, K, lam, 10, tol=max(tol, 1e-11))
+    assert products[1e-6] < products[0.0]
 
 
 @pytest.mark.parametrize("n", [1, 127, 128, 300, 1500])
@@ -153,9 +181,10 @@ def test_half_a_gram_matrix(n, dtype):
     half, K = SymmetricPanels(lower_panels(rbf(1.0), X)), rbf(1.0)(X, X)
     assert len(half) == n
     assert half.dtype == K.dtype == dtype
-    assert np.array_equal(half.whole(), K)
-    assert np.array_equal(half.diagonal(), K.diagonal())
-    assert (half.max(), half.min()) == (K.max(), K.min())
-    assert np.allclose(half.row_means(), K.mean(axis=1, dtype=float), rtol=0, atol=1e-14)
+    assert np.array_equal(half.whole(), half.whole().T)
+    np.testing.assert_allclose(half.whole(), K, atol=tol)
+    np.testing.assert_allclose(half.diagonal(), K.diagonal(), atol=tol)
+    np.testing.assert_allclose([half.max(), half.min()], [K.max(), K.min()], atol=tol)
+    assert np.allclose(half.row_means(), K.mean(axis=1, dtype=float), rtol=0, atol=tol)
     assert (V @ half).dtype == dtype
     assert np.allclose(V @ half, V @ K, rtol=0, atol=tol * np.abs(V @ K).max())

@@ -1,23 +1,35 @@
 """Kernel PCA against explicit features, dense eigenvectors, scikit-learn and published numbers."""
 
+import copy
+import pickle
+import sys
 import tracemalloc
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from matrices import EPS, orthonormal, seeds, sparing, thorough
+from scipy import linalg, sparse
 from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_roll
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
+from kpca_edu import fit_pca
 from kpca_edu._engine import eigen
+from kpca_edu._engine.gram_spectrum import CenteredGram, checked_gram, positive_eigenpairs
+from kpca_edu._engine.inner_products import neighbor_spacing
+from kpca_edu._engine.panels import SymmetricPanels, lower_panels
 from kpca_edu.kernel_pca import (
     KernelPCA,
     choose_sigma,
+    denoising_error,
     fit_kernel_pca,
     fit_kernel_pca_gram,
     held_out_loss,
+    kernel_model,
 )
 from kpca_edu.kernels import (
     cosine,
@@ -29,6 +41,7 @@ from kpca_edu.kernels import (
     rbf,
     sigmoid,
 )
+from kpca_edu.preimages import denoise, preimage
 
 KERNELS = {
     "linear": linear(),
@@ -324,6 +337,25 @@ def test_shares_of_variance(kernel):
                                np.linalg.eigvalsh(K_c)[-1] / np.trace(K_c))  # fmt: skip
 
 
+@pytest.mark.parametrize("n", [30, 420])
+def test_as_many_components_as_a_share_needs(n):
+    """k = 0.9 takes the least number of components with 90 % of the variance: eq-kpca-share."""
+    X = made(n, 3)
+    for kernel in (rbf(0.7), polynomial(2)):
+        K = kernel(X)
+        lam = np.maximum(np.linalg.eigvalsh(J(n) @ K @ J(n))[::-1], 0)
+        shares = np.cumsum(lam) / lam.sum()
+        for share in (1e-9, 0.5, 0.9, np.float32(0.99)):
+            right = int(np.argmax(shares >= share)) + 1
+            model = fit_kernel_pca(X, share, kernel)
+            assert model.k == right
+            assert model.explained_ratio.sum() >= share
+            assert fit_kernel_pca_gram(K, share).k == right
+            assert n > 100 or fit_kernel_pca(X, share, kernel, clip=True).k == right
+    full = fit_kernel_pca(X[:30], 1 - 1e-16, rbf(0.7))
+    assert full.explained_ratio.sum() == pytest.approx(1, abs=1e-12)
+
+
 def test_more_components_than_features():
     """Two features, up to n − 1 components; the n-th is refused."""
     X = made(9, 2)
@@ -468,7 +500,7 @@ def test_an_indefinite_gram_matrix():
     with pytest.warns(UserWarning, match="indefinite"):
         model = fit_kernel_pca_gram(K, 2)
     np.testing.assert_allclose(model.lam, [52.7, 7.65])
-    with pytest.raises(ValueError, match="indefinite.*4 eigenvalues.*clip=True"):
+    with pytest.raises(ValueError, match="indefinite.*4 eigenvalues at most.*clip=True"):
         fit_kernel_pca_gram(K, 7)
     with pytest.raises(ValueError, match="-15.1"):
         fit_kernel_pca_gram(K, 5)
@@ -500,6 +532,75 @@ def test_clipped_sigmoid():
     model = fit_kernel_pca(X, 2, sigmoid(1.0, -1.0), clip=True)
     lam = np.linalg.eigvalsh(J(40) @ sigmoid(1.0, -1.0)(X) @ J(40))
     np.testing.assert_allclose(model.explained_ratio, lam[:-3:-1] / lam[lam > 0].sum())
+
+
+@st.composite
+def indefinite_matrices(draw):
+    """Draw a symmetric matrix with clearly positive and clearly negative eigenvalues."""
+    n, seed = draw(st.integers(4, 20)), draw(seeds)
+    rng = np.random.default_rng(seed)
+    q = draw(st.integers(1, n - 3))
+    lam = np.append(rng.uniform(0.5, 9, n - q - 1), -rng.uniform(0.5, 9, q))
+    Q = np.linalg.qr(np.column_stack([np.ones(n), rng.standard_normal((n, n - 1))]))[0][:, 1:]
+    shift = rng.standard_normal(n)  # gone when centred
+    return (Q * lam) @ Q.T + shift + shift[:, None], np.sort(lam)[::-1]
+
+
+@thorough
+@given(indefinite_matrices(), st.data())
+def test_no_shares_and_errors_of_indefinite_matrices(problem, data):
+    """What no feature map has, has no shares and errors; what clipping mends, has the right ones.
+
+    Errors of training samples are those of the clipped matrix: eq-kpca-clip, eq-kpca-error.
+    """
+    K, lam = problem
+    n, positive = len(K), int(np.sum(lam > 0))
+    k = data.draw(st.integers(1, positive))
+    with pytest.warns(UserWarning, match="indefinite.*no shares"):
+        raw = fit_kernel_pca_gram(K, k)
+    np.testing.assert_allclose(raw.lam, lam[:k], rtol=1e-9)
+    assert np.isnan(raw.explained_ratio).all()
+    assert "indefinite" in repr(raw)
+    with pytest.raises(ValueError, match="no distance in feature space.*clip=True"):
+        raw.reconstruction_error(K, K.diagonal())
+    with pytest.raises(ValueError, match="there are no shares"):
+        fit_kernel_pca_gram(K, 0.5)
+    model = fit_kernel_pca_gram(K, k, clip=True)
+    assert model.explained_ratio.sum() <= 1 + 1e-12
+    np.testing.assert_allclose(model.explained_ratio, lam[:k] / lam[lam > 0].sum(), rtol=1e-9)
+    values, A = np.linalg.eigh(J(n) @ K @ J(n))
+    rest = np.argsort(values)[::-1][k:positive]
+    right = np.sum(values[rest] * A[:, rest] ** 2, axis=1)
+    got = model.reconstruction_error(K, K.diagonal())
+    np.testing.assert_allclose(got, right, atol=1e-7 * lam[0])
+
+
+def test_an_indefinite_matrix_that_lanczos_did_not_see():
+    """Found eigenvalues that exceed the trace prove that others are negative."""
+    K = CenteredGram(np.diag([3.0, 2.0, 1.0, 0.0, -0.5]), center=False)
+    K.eigenpairs = lambda k: eigen.Eigenpairs(np.array([3.0, 2.0, 1.0][:k]), np.eye(5)[:, :k], 0.0)
+    with pytest.warns(UserWarning, match="indefinite"):
+        assert np.isnan(positive_eigenpairs(K, 3, False).variance)
+
+
+def test_the_sigmoid_has_no_errors():
+    """tanh on 50 samples, 20 components: once all errors were 0 and the shares added to 1.4."""
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    kernel = sigmoid(1.0, -1.0)
+    with pytest.warns(UserWarning, match="indefinite"):
+        model = fit_kernel_pca(X, 20, kernel)
+    assert np.isnan(model.explained_ratio.sum())
+    with pytest.raises(ValueError, match="indefinite"):
+        model.reconstruction_error(X)
+    clipped = fit_kernel_pca(X, 20, kernel, clip=True)
+    K_c = J(50) @ kernel(X) @ J(50)
+    lam, A = np.linalg.eigh(K_c)
+    rest = np.argsort(lam)[::-1][20 : np.sum(lam > 0)]
+    right = np.sum(lam[rest] * A[:, rest] ** 2, axis=1)
+    np.testing.assert_allclose(clipped.reconstruction_error(X), right, atol=1e-9)
+    new = clipped.reconstruction_error(made(200, 3, 5))
+    assert np.all(np.isnan(new) | (new >= 0))
+    assert np.isnan(new).any()  # clipping mends the training matrix only
 
 
 def test_no_positive_eigenvalue():
@@ -567,7 +668,7 @@ def test_wide_kernels():
 def test_held_out_loss(seed, noise):
     """The loss is ‖φ(t) − φ̂(t + e)‖² over ‖φ(t) − φ̄‖², with explicit φ: eq-kpca-held-out."""
     X = made(20, 2, seed)
-    got = held_out_loss(X, 2, polynomial(2), noise, folds=4, rng=7)
+    got = held_out_loss(X, 2, polynomial(2), noise=noise, folds=4, rng=7)
     rng = np.random.default_rng(7)
     lost = total = 0.0
     for part in np.array_split(rng.permutation(20), 4):
@@ -581,27 +682,65 @@ def test_held_out_loss(seed, noise):
     assert got == pytest.approx(lost / total, rel=1e-8)
 
 
-def test_without_noise_the_widest_kernel_wins():
-    """The plain loss falls with σ; with noise its minimum is inside: eq-kpca-held-out."""
+def test_the_loss_of_one_example():
+    """Forty components of digits: the plain loss falls with σ, that with noise has a minimum."""
     X, m = DIGITS[:150], median_sigma(DIGITS[:150])
     widths = [m / 2, m, 2 * m, 8 * m]
     plain = [held_out_loss(X, 16, rbf(s)) for s in widths]
     assert np.all(np.diff(plain) < 0)
     noisy = [held_out_loss(X, 40, rbf(s), noise=0.3) for s in widths]
     assert np.argmin(noisy) == 1
-    assert choose_sigma(X, 40, 0.3, widths) == pytest.approx(m)
-    with pytest.warns(UserWarning, match="widest kernel"):
-        assert choose_sigma(X, 16, 0.0, widths) == pytest.approx(8 * m)
-    with pytest.warns(UserWarning, match="narrowest kernel"):
-        choose_sigma(X, 40, 0.3, [m, 2 * m, 3 * m])
+    gentle = [held_out_loss(X, 40, rbf(s), noise=0.1) for s in widths]
+    assert np.argmin(gentle) == 3  # and so it is no rule
 
 
-def test_choose_sigma_tries_around_the_median():
+@sparing
+@given(seeds, st.floats(0.05, 0.5))
+def test_denoising_error_of_the_linear_kernel(seed, noise):
+    """With the linear kernel it is the error of PCA on held-out samples."""
+    X = made(20, 3, seed)
+    got = denoising_error(X, 2, linear(), noise=noise, folds=4, rng=7)
+    rng = np.random.default_rng(7)
+    left = added = 0.0
+    for part in np.array_split(rng.permutation(20), 4):
+        rest, T = np.delete(X, part, axis=0), X[part]
+        dirt = noise * rng.standard_normal(T.shape)
+        left += np.sum((fit_pca(rest, 2).reconstruct(T + dirt) - T) ** 2)
+        added += np.sum(dirt**2)
+    assert got == pytest.approx(left / added, rel=1e-4)
+
+
+def test_the_width_that_denoises_best():
+    """On an arc the chosen width beats far narrower and wider ones by half of the noise."""
     t = np.random.default_rng(0).uniform(0, np.pi, 80)
     arc = np.column_stack([np.cos(t), np.sin(t)])
-    sigma = choose_sigma(arc, 4, 0.2)
-    assert 0.5 < sigma / median_sigma(arc) < 4
-    assert sigma == choose_sigma(arc, 4, 0.2)
+    widths = median_sigma(arc) * 2.0 ** np.arange(-3, 4)
+    sigma = choose_sigma(arc, 4, noise=0.1, sigmas=widths)
+    assert 0.2 < sigma / median_sigma(arc) < 4
+    assert sigma == choose_sigma(arc, 4, noise=0.1, sigmas=widths)
+    best, *others = (denoising_error(arc, 4, rbf(f * sigma), noise=0.1) for f in (1, 1 / 8, 8))
+    assert best < 0.7
+    assert min(others) > best + 0.2
+    with pytest.warns(UserWarning, match="widest kernel tried.*more components"):
+        choose_sigma(arc, 2, noise=0.01, sigmas=[0.1, 1.0])
+    with pytest.warns(UserWarning, match="narrowest kernel tried"):
+        choose_sigma(arc, 4, noise=0.1, sigmas=[sigma, 8 * sigma])
+
+
+def test_noise_by_default():
+    """Without a word on noise it is the way to the nearest neighbour; duplicates don't count."""
+    rng = np.random.default_rng(0)
+    grid = np.array([[i, j] for i in range(9) for j in range(9)], float) * 3
+    for X in (grid, np.repeat(grid, 2, axis=0), grid + 1e4):
+        assert neighbor_spacing(X) == pytest.approx(3 / np.sqrt(2))
+    high = rng.standard_normal((200, 30))
+    twice = neighbor_spacing(np.repeat(high, 2, axis=0))
+    assert twice == pytest.approx(neighbor_spacing(high), rel=1e-6)
+    cloud = rng.standard_normal((5000, 2))
+    D = np.sqrt(np.min(np.sum((cloud[:300, None] - cloud) ** 2, axis=2) + 9 * np.eye(300, 5000), 1))
+    assert neighbor_spacing(cloud) == pytest.approx(np.median(D) / np.sqrt(2), rel=0.3)
+    given_noise = denoising_error(grid, 3, rbf(6.0), noise=3 / np.sqrt(2))
+    assert denoising_error(grid, 3, rbf(6.0)) == pytest.approx(given_noise)
 
 
 # --- examples of the chapter ---------------------------------------------------------------------
@@ -726,7 +865,8 @@ def test_strings():
     model = fit_kernel_pca(words, 2, ngram_kernel(2))
     U, s, _ = np.linalg.svd(centred(F.astype(float)), full_matrices=False)
     np.testing.assert_allclose(model.lam, s[:2] ** 2)
-    assert model.X is words
+    assert words == model.X
+    assert model.X is not words
     assert (model.scores[:3, 0] * model.scores[3:, 0] < 0).all()
     new = model.encode(["ananas", "kernels"])
     assert new[0, 0] * model.scores[0, 0] > 0 > new[1, 0] * model.scores[0, 0]
@@ -782,6 +922,31 @@ def test_pca_of_the_raw_gram_matrix_is_something_else():
 # --- the eigensolver -----------------------------------------------------------------------------
 
 
+def plainly(K, k, center):
+    """The k leading pairs with positive eigenvalue in three lines, and the mean of the trace."""
+    K = J(len(K)) @ K @ J(len(K)) if center else K
+    lam, A = np.linalg.eigh(K)
+    return lam[::-1][:k], A[:, ::-1][:, :k], lam.sum() / len(K)
+
+
+def test_the_engine_beside_three_plain_lines():
+    """Panels and arrays, centred or not, few pairs and many, give what eigh gives."""
+    for n, k in ((30, 5), (30, 25), (450, 4)):
+        X = made(n, 3)
+        whole = rbf(0.7)(X)
+        forms = (whole.copy(), SymmetricPanels(lower_panels(rbf(0.7), X)), checked_gram(whole))
+        for K, center in ((K, center) for K in forms for center in (True, False)):
+            if isinstance(K, np.ndarray) and K.flags.writeable:
+                K = K.copy()  # the solver may use it up
+            lam, A, variance, clipped = positive_eigenpairs(CenteredGram(K, center), k, False)
+            right, vectors, mean = plainly(whole, k, center)
+            np.testing.assert_allclose(lam, right, rtol=1e-9)
+            np.testing.assert_allclose(up_to_sign(A, vectors), vectors, atol=1e-6)
+            assert variance == pytest.approx(mean)
+            assert clipped is None
+        np.testing.assert_array_equal(whole, rbf(0.7)(X))
+
+
 def test_gram_matrices_are_left_alone():
     """A Gram matrix that the caller owns is never overwritten, in either solver."""
     for n, k in ((500, 3), (60, 20)):
@@ -830,13 +995,13 @@ def test_overflow_of_a_kernel():
 
 
 def test_memory():
-    """Few components of a kernel need three quarters of an n×n array: only half of K is kept."""
+    """Few components of a kernel need less than 0.7 n×n arrays: only half of K is kept."""
     X = np.random.default_rng(0).standard_normal((4000, 20))
     tracemalloc.start()
     fit_kernel_pca(X, 10, rbf(5.0))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 0.75 * 8 * 4000**2
+    assert peak < 0.7 * 8 * 4000**2
 
 
 # --- models and input ----------------------------------------------------------------------------
@@ -867,12 +1032,200 @@ def test_inputs_and_models_do_not_change():
     X = made(20, 2)
     before = X.copy()
     model = fit_kernel_pca(X, 2, rbf(1.0))
-    model.encode(X), model.reconstruction_error(X), held_out_loss(X, 2, rbf(1.0), 0.1)
+    model.encode(X), model.reconstruction_error(X), held_out_loss(X, 2, rbf(1.0), noise=0.1)
     np.testing.assert_array_equal(X, before)
     with pytest.raises(AttributeError):
         model.lam = np.ones(2)
     assert isinstance(model, KernelPCA)
     assert model.n == 20
+
+
+def dot(A, B):
+    """The linear kernel, for whatever has numbers in it."""
+    A, B = (np.asarray(M.todense() if sparse.issparse(M) else M, float) for M in (A, B))
+    return A @ B.T
+
+
+FORMS = {
+    "array": lambda X: X.copy(),
+    "single precision": lambda X: X.astype(np.float32),
+    "table": lambda X: pd.DataFrame(X, columns=list("abc")),
+    "sparse": sparse.csr_array,
+    "sparse, old": sparse.csc_matrix,
+    "lists": lambda X: X.tolist(),
+    "integers": lambda X: (X * 8).astype(int),
+}
+
+
+@pytest.mark.parametrize("kernel", [linear(), dot], ids=["kernel", "callable"])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_models_own_their_samples(form, kernel):
+    """What happens to X after the fit changes no model; copies and pickles are like it."""
+    plain = np.round(8 * made(20, 3)) / 8
+    X = form(plain)
+    model = fit_kernel_pca(X, 2, kernel)
+    T = form(plain[:4])
+    before = model.encode(T)
+    factor = 8 if isinstance(X, np.ndarray) and X.dtype == int else 1
+    right = fit_kernel_pca(factor * plain, 2, linear())
+    np.testing.assert_allclose(model.scores, right.scores, atol=1e-3 * factor)
+    assert (model.columns == tuple("abc")) == (type(X) is pd.DataFrame)
+    twins = [model, copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    if sparse.issparse(X):
+        X.data *= 2
+    elif isinstance(X, list):
+        X[0] = [9.0, 9.0, 9.0]
+    else:
+        X *= 2
+    for twin in twins:
+        np.testing.assert_array_equal(twin.encode(T), before)
+        assert twin.columns == model.columns
+        assert repr(twin) == repr(model)
+        for name in ("alpha", "lam", "row_means"):
+            assert not getattr(twin, name).flags.writeable
+
+
+def test_sparse_samples():
+    """Sparse X is stored sparse, and all verbs give what the dense X gives."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 40)) * (rng.random((500, 40)) < 0.1)
+    T = X[:9] + 0.1
+    for kernel in (rbf(2.0), linear(), polynomial(2), rbf(2.0) + linear()):
+        dense, model = fit_kernel_pca(X, 4, kernel), fit_kernel_pca(sparse.coo_array(X), 4, kernel)
+        assert sparse.issparse(model.X)
+        np.testing.assert_allclose(model.lam, dense.lam, rtol=1e-9)
+        for new in (T, sparse.csc_array(T)):
+            Z = model.encode(new)
+            np.testing.assert_allclose(up_to_sign(Z, dense.encode(T)), dense.encode(T), atol=1e-8)
+            error = model.reconstruction_error(new)
+            np.testing.assert_allclose(error, dense.reconstruction_error(T), atol=1e-8)
+
+
+def test_tables():
+    """Column names are kept, and a table with others is refused; plain arrays have none."""
+    table = pd.DataFrame(made(12, 3), columns=list("abc"))
+    for kernel in (rbf(1.0), dot):
+        model = fit_kernel_pca(table, 2, kernel)
+        assert model.columns == ("a", "b", "c")
+        np.testing.assert_allclose(model.encode(table), model.scores, atol=1e-12)
+        np.testing.assert_allclose(model.encode(table.to_numpy()), model.scores, atol=1e-12)
+        for verb in (model.encode, lambda T, m=model: m.reconstruction_error(T, np.ones(12))):
+            with pytest.raises(ValueError, match="Column 0 of T is called 'c'"):
+                verb(table[["c", "b", "a"]])
+
+
+def test_going_back():
+    """decode and reconstruct give points, by a method that suits the kernel."""
+    X = made(40, 2)
+    for kernel, method in ((rbf(2.0), "fixed-point"), (polynomial(2), "gradient")):
+        model = fit_kernel_pca(X, 4, kernel)
+        Z = model.encode(X[:5])
+        np.testing.assert_array_equal(model.decode(Z), preimage(model, Z, method).X)
+        np.testing.assert_array_equal(model.reconstruct(X[:5]), denoise(model, X[:5], method).X)
+        assert np.abs(model.reconstruct(X[:5]) - X[:5]).max() < 0.5
+        np.testing.assert_array_equal(
+            model.decode(Z, "nearest"), preimage(model, Z, method="nearest").X
+        )
+    words = ["banana", "bandana", "cabana", "kernel", "colonel", "kennel"]
+    by_letters = fit_kernel_pca(words, 4, ngram_kernel(2))
+    assert list(by_letters.decode(by_letters.scores)) == words
+    with pytest.raises(ValueError, match="Gram matrix"):
+        BY_GRAM.decode(np.zeros((1, 2)))
+
+
+def test_errors_in_blocks(monkeypatch):
+    """Errors of many samples are computed some at a time, and are those of all at once."""
+    X, T = made(2000, 2), made(3000, 2, 1)
+    model = fit_kernel_pca(X, 3, rbf(1.0))
+    tracemalloc.start()
+    by_blocks = model.reconstruction_error(T)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 2000 * 3000  # half of what all kernel values and a copy would need
+    monkeypatch.setattr("kpca_edu._engine.panels.BLOCK_ENTRIES", 2**30)
+    np.testing.assert_allclose(by_blocks, model.reconstruction_error(T), atol=1e-12)
+
+
+def test_a_model_tells_what_it_is():
+    X = made(200, 2)
+    assert repr(fit_kernel_pca(X, 8, rbf(0.8))).startswith("KernelPCA(k=8 of n=200, rbf(sigma=0.8)")
+    line = "KernelPCA(k=1 of n=3, linear(), 100 % of the variance)"
+    assert repr(fit_kernel_pca([[-1.0], [0.0], [1.0]], 1, linear())) == line
+    assert "k=2 of n=10, Gram matrix given" in repr(BY_GRAM)
+    assert "k=1 of n=200, dot, " in repr(fit_kernel_pca(X, 1, dot))
+    assert fit_kernel_pca(X, 8, rbf(0.8)).k == 8
+
+
+def test_scales_of_the_data():
+    """X and σ times c give the same weights; the chosen width goes with the data."""
+    X = made(60, 3)
+    widths = np.array([0.1, 1.0, 30.0])
+    model, error = fit_kernel_pca(X, 3, rbf(1.5)), denoising_error(X, 8, rbf(4.0), folds=3)
+    sigma = choose_sigma(X, 30, sigmas=widths, noise=0.5, folds=3)
+    assert sigma == 1
+    for c in (1e-100, 1e-8, 1e8, 1e100):
+        scaled = fit_kernel_pca(c * X, 3, rbf(1.5 * c))
+        np.testing.assert_allclose(scaled.alpha, model.alpha, atol=1e-9)
+        got = choose_sigma(c * X, 30, sigmas=c * widths, noise=0.5 * c, folds=3)
+        assert got == pytest.approx(c * sigma, rel=1e-9)
+        assert denoising_error(c * X, 8, rbf(4.0 * c), folds=3) == pytest.approx(error, rel=0.01)
+
+
+def test_flags_of_numpy():
+    """np.True_ is True, and np.int8(2) is 2."""
+    X = made(9, 2)
+    model = fit_kernel_pca(X, np.int8(2), rbf(1.0), center=np.True_, clip=np.False_)
+    np.testing.assert_array_equal(model.alpha, fit_kernel_pca(X, 2, rbf(1.0)).alpha)
+
+
+def test_half_and_extended_precision():
+    """Both are computed with doubles."""
+    X = made(30, 2)
+    for dtype in (np.float16, np.longdouble):
+        model = fit_kernel_pca(X.astype(dtype), 2, rbf(1.0))
+        assert model.alpha.dtype == np.float64
+        right = fit_kernel_pca(X, 2, rbf(1.0)).scores
+        np.testing.assert_allclose(up_to_sign(model.scores, right), right, atol=0.01)
+
+
+def test_progress(capsys):
+    X = made(30, 2)
+    model = fit_kernel_pca(X, 2, rbf(1.0), progress=True)
+    assert "Gram matrix" in capsys.readouterr().err
+    model.encode(X, progress=True)
+    assert "Kernel values" in capsys.readouterr().err
+    choose_sigma(X, 4, sigmas=[1.0], folds=2, progress=True)
+    assert "Widths" in capsys.readouterr().err
+
+
+def test_models_of_another_kind():
+    """A function that needs kernel PCA says so."""
+    assert kernel_model(MODEL) is MODEL
+    for wrong in (None, "rbf", rbf(1.0), np.eye(2), fit_pca(X62, 1), KernelPCA):
+        with pytest.raises(ValueError, match="a model of kernel PCA is needed"):
+            kernel_model(wrong)
+
+
+def test_no_scipy_in_the_way():
+    """From the kernel values to the weights only NumPy's BLAS is called."""
+    seen = set()
+    folder = str(Path(linalg.__file__).parent)
+
+    def watch(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(folder):
+            seen.add(frame.f_code.co_name)
+
+    sys.setprofile(watch)
+    try:
+        for n, k in ((600, 5), (100, 50)):
+            model = fit_kernel_pca(made(n, 3), k, rbf(1.0))
+            fit_kernel_pca(made(n, 3), 0.9, rbf(1.0))
+            fit_kernel_pca(made(100, 3), 5, rbf(1.0), clip=True)
+            model.reconstruction_error(made(50, 3))
+        held_out_loss(made(50, 3), 5, rbf(1.0))
+    finally:
+        sys.setprofile(None)
+    assert seen == set()
 
 
 def test_lists_and_integers():
@@ -894,7 +1247,56 @@ BY_GRAM = fit_kernel_pca_gram(rbf(1.0)(made(10, 2)), 2)
 X62 = made(6, 2)
 BAD = {
     "k zero": (lambda: fit_kernel_pca(X62, 0, rbf(1.0)), "at least 1"),
-    "k fraction": (lambda: fit_kernel_pca(X62, 1.5, rbf(1.0)), "whole number"),
+    "k fraction": (lambda: fit_kernel_pca(X62, 1.5, rbf(1.0)), "from 1 to 5 is needed, or a share"),
+    "k one point zero": (lambda: fit_kernel_pca(X62, 1.0, rbf(1.0)), "share of the variance"),
+    "k NaN": (lambda: fit_kernel_pca(X62, np.nan, rbf(1.0)), "share of the variance"),
+    "k text": (lambda: fit_kernel_pca(X62, "2", rbf(1.0)), "no number of components"),
+    "k boolean": (lambda: fit_kernel_pca(X62, True, rbf(1.0)), "no number of components"),
+    "kernel by name": (lambda: fit_kernel_pca(X62, 1, "rbf"), "kernel='rbf'.*not its name"),
+    "kernel not called": (lambda: fit_kernel_pca(X62, 1, rbf), "kernel=rbf is a function that"),
+    "kernel a number": (lambda: fit_kernel_pca(X62, 1, 2.0), "kernel is float"),
+    "center": (lambda: fit_kernel_pca(X62, 1, rbf(1.0), center=1), "center=1: True or False"),
+    "clip": (lambda: fit_kernel_pca(X62, 1, rbf(1.0), clip="yes"), "clip='yes': True or False"),
+    "clip of K": (lambda: fit_kernel_pca_gram(np.eye(3), 1, clip=0), "clip=0: True or False"),
+    "progress": (lambda: fit_kernel_pca(X62, 1, rbf(1.0), progress=1), "progress=1"),
+    "one text": (lambda: fit_kernel_pca("banana", 1, ngram_kernel(1)), "list of texts"),
+    "no samples": (lambda: fit_kernel_pca([], 1, dot), "0 sample"),
+    "endless": (lambda: fit_kernel_pca((w for w in "ab"), 1, dot), "has no length"),
+    "sparse laplacian": (lambda: fit_kernel_pca(sparse.eye_array(9), 1, laplacian(1.0)), "dense"),
+    "table with text": (
+        lambda: fit_kernel_pca(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), 1, rbf(1.0)),
+        "column 'b'",
+    ),
+    "diagonal, a column": (
+        lambda: BY_GRAM.reconstruction_error(np.ones((10, 10)), np.ones((10, 1))),
+        r"shape \(10, 1\).*one for each sample",
+    ),
+    "diagonal, too short": (
+        lambda: BY_GRAM.reconstruction_error(np.ones((10, 10)), np.ones(9)),
+        "10 finite numbers",
+    ),
+    "diagonal, text": (
+        lambda: BY_GRAM.reconstruction_error(np.ones((1, 10)), ["a"]),
+        "diagonal holds entries that are not numbers",
+    ),
+    "loss of a callable": (lambda: held_out_loss(X62, 1, dot), "A kernel of kpca_edu.kernels is"),
+    "error of a callable": (lambda: denoising_error(X62, 1, dot), "A kernel of kpca_edu.kernels"),
+    "no noise": (lambda: denoising_error(X62, 1, rbf(1.0), noise=0), "noise=0.0: a number above 0"),
+    "equal samples": (lambda: denoising_error(np.ones((5, 2)), 1, rbf(1.0)), "samples are equal"),
+    "loss of a name": (lambda: held_out_loss(X62, 1, "rbf"), "not its name"),
+    "loss of the sigmoid": (
+        lambda: held_out_loss(made(40, 2), 3, sigmoid(1.0, -1.0)),
+        r"sigmoid\(scale=1, offset=-1\) is indefinite.*Take another",
+    ),
+    "loss of the sigmoid, many": (
+        lambda: held_out_loss(made(40, 2), 30, sigmoid(1.0, -1.0)),
+        "there is no error",
+    ),
+    "folds": (lambda: held_out_loss(X62, 1, rbf(1.0), folds=2.5), "folds=2.5: a whole number"),
+    "rng": (lambda: held_out_loss(X62, 1, rbf(1.0), rng="a"), "rng='a'"),
+    "noise text": (lambda: choose_sigma(X62, 1, noise="a"), "noise='a'"),
+    "no widths": (lambda: choose_sigma(X62, 1, sigmas=[]), "sigmas is empty"),
+    "widths of text": (lambda: choose_sigma(X62, 1, sigmas=["a"]), "sigmas holds"),
     "k too large": (lambda: fit_kernel_pca(X62, 6, rbf(1.0)), "6 centred samples: at most 5"),
     "one sample": (lambda: fit_kernel_pca(X62[:1], 1, rbf(1.0)), "at least 2 are needed"),
     "1-D": (lambda: fit_kernel_pca(np.ones(5), 1, rbf(1.0)), "reshape"),
@@ -925,10 +1327,10 @@ BAD = {
     "rows of K": (lambda: BY_GRAM.encode(np.ones((2, 3))), "10 training samples"),
     "no diagonal": (lambda: BY_GRAM.reconstruction_error(np.ones((2, 10))), "diagonal=…"),
     "scores": (lambda: MODEL.weights(np.ones((2, 3))), "3 columns and the model 2"),
-    "noise negative": (lambda: held_out_loss(X62, 1, rbf(1.0), -1.0), "number from 0 up"),
+    "noise negative": (lambda: held_out_loss(X62, 1, rbf(1.0), noise=-1.0), "number from 0 up"),
     "one fold": (lambda: held_out_loss(X62, 1, rbf(1.0), folds=1), "whole number from 2"),
     "many folds": (lambda: held_out_loss(X62, 1, rbf(1.0), folds=7), "at most 6 parts"),
-    "width": (lambda: choose_sigma(X62, 1, 0.1, [1.0, -1.0]), "positive number"),
+    "width": (lambda: choose_sigma(X62, 1, noise=0.1, sigmas=[1.0, -1.0]), "a width is positive"),
 }
 
 

@@ -4,48 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matrices import EPS, assert_orthonormal, orthonormal, seeds, sparing, thorough
+from matrices import EPS, assert_orthonormal, seeds, sparing, thorough
 from sklearn.datasets import load_breast_cancer
 from sklearn.utils.extmath import randomized_svd as sklearn_randomized_svd
 
-from kpca_edu.power_method import (
-    subspace_iteration,
-    svd_by_deflation,
-    svd_by_projection,
-)
+from kpca_edu.datasets import matrix_with_singular_values as made
 from kpca_edu.sketching import randomized_svd, range_error_bound, range_finder
 
-ONE_BY_ONE = {"deflation": svd_by_deflation, "projection": svd_by_projection}
-ITERATIONS = {**ONE_BY_ONE, "subspace": subspace_iteration}
-ALL = {**ITERATIONS, "randomized": randomized_svd}
-TRAP = np.sqrt([1.0, 0.9999, 0.5])  # singular values whose squares nearly tie
 
-each_way = pytest.mark.parametrize("find", ALL.values(), ids=ALL)
-each_iteration = pytest.mark.parametrize("find", ITERATIONS.values(), ids=ITERATIONS)
-one_by_one = pytest.mark.parametrize("find", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
-
-
-def made(s, n, d, seed=0):
-    """Return a matrix with the singular values s, and its factors."""
-    U, V = orthonormal(n, len(s), seed), orthonormal(d, len(s), seed + 1)
-    return (U * s) @ V.T, U, V
-
-
-def lapack(X):
-    U, s, Vt = np.linalg.svd(np.asarray(X), full_matrices=False)
-    return U, s, Vt.T
-
-
-@st.composite
-def gapped(draw):
-    """Draw a matrix whose first singular value is 1 and the others are smaller."""
-    n, d = draw(st.integers(2, 12)), draw(st.integers(2, 12))
-    r = draw(st.integers(1, min(n, d)))
-    rest = draw(st.lists(st.floats(0.05, 0.9), min_size=r - 1, max_size=r - 1))
-    s = np.array([1.0, *sorted(rest, reverse=True)])
-    seed = draw(st.integers(0, 10**6))
-    X, U, V = made(s, n, d, seed)
-    return X, U, s, V, np.random.default_rng(seed)
+def split(X, k, omega):
+    """Return S₂ as a diagonal, and S₂Ω₂Ω₁⁺: what is lost anyway, and the price of chance."""
+    _, s, Vt = np.linalg.svd(X, full_matrices=False)
+    omega_1, omega_2 = Vt[:k] @ omega, Vt[k:] @ omega
+    return np.diag(s[k:]), s[k:, None] * (omega_2 @ np.linalg.pinv(omega_1))
 
 
 def test_bare_powers_lose_the_small_singular_values():
@@ -68,7 +39,7 @@ def test_bare_powers_lose_the_small_singular_values():
 def test_the_range_finder_spans_the_powers(size, q, seed):
     """Q is an orthonormal basis of (XXᵀ)^q XΩ: eq-range."""
     X = np.random.default_rng(seed).standard_normal((9, 7))
-    Q = range_finder(X, size, q, rng=3)
+    Q = range_finder(X, size, n_iter=q, rng=3)
     omega = np.random.default_rng(3).standard_normal((7, size))
     Y = np.linalg.matrix_power(X @ X.T, q) @ X @ omega
     assert Q.shape == (9, size)
@@ -79,7 +50,7 @@ def test_the_range_finder_spans_the_powers(size, q, seed):
 def test_randomized_svd_is_the_svd_of_the_projection():
     """Before truncation the factors multiply to QQᵀX: eq-randomized."""
     X = np.random.default_rng(0).standard_normal((20, 12))
-    Q = range_finder(X, 6, 1, rng=5)
+    Q = range_finder(X, 6, n_iter=1, rng=5)
     f = randomized_svd(X, 6, oversample=0, n_iter=1, rng=5)
     np.testing.assert_allclose(f.matrix(), Q @ (Q.T @ X), atol=1e-12)
     assert_orthonormal(f.U, 100)
@@ -92,15 +63,25 @@ def test_the_structural_bound(k, p, seed):
     """‖(I − QQᵀ)X‖² ≤ ‖S₂‖² + ‖S₂Ω₂Ω₁⁺‖² in both norms, for every Ω: eq-structural."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((12, 10)) * rng.uniform(0.1, 2, 10)
-    _, s, V = lapack(X)
     omega = rng.standard_normal((10, k + p))
-    omega_1, omega_2 = V[:, :k].T @ omega, V[:, k:].T @ omega
-    extra = s[k:, None] * (omega_2 @ np.linalg.pinv(omega_1))
+    rest, price = split(X, k, omega)
     Q = np.linalg.qr(X @ omega)[0]
-    rest = X - Q @ (Q.T @ X)
+    missed = X - Q @ (Q.T @ X)
     for norm in ("fro", 2):
-        bound = np.linalg.norm(np.diag(s[k:]), norm) ** 2 + np.linalg.norm(extra, norm) ** 2
-        assert np.linalg.norm(rest, norm) ** 2 <= bound * (1 + 1e-9)
+        bound = np.linalg.norm(rest, norm) ** 2 + np.linalg.norm(price, norm) ** 2
+        assert np.linalg.norm(missed, norm) ** 2 <= bound * (1 + 1e-9)
+
+
+@thorough
+@given(st.integers(1, 5), st.integers(0, 5), st.sampled_from([0.0, 0.5, 2.0]), seeds)
+def test_truncating_costs_nothing_in_the_bound(k, p, decay, seed):
+    """k terms keep ‖X − X̂‖² ≤ ‖S₂‖² + ‖S₂Ω₂Ω₁⁺‖² too, for every Ω: eq-truncation-cost."""
+    X = made(1 / np.arange(1.0, 11.0) ** decay, 12, 10, rng=seed)
+    omega = np.random.default_rng(seed).standard_normal((10, k + p))
+    rest, price = split(X, k, omega)
+    fit = randomized_svd(X, k, oversample=p, n_iter=0, rng=seed)  # draws the same Ω
+    bound = np.linalg.norm(rest) ** 2 + np.linalg.norm(price) ** 2
+    assert np.linalg.norm(X - fit.matrix()) ** 2 <= bound * (1 + 1e-9)
 
 
 def test_the_mean_square_of_a_gaussian_pseudo_inverse():
@@ -115,48 +96,52 @@ def test_the_mean_square_of_a_gaussian_pseudo_inverse():
 def test_the_expected_errors_keep_to_their_bounds(decay):
     """Mean errors are below the bounds: eq-hmt-frobenius eq-hmt-spectral."""
     s = 1 / np.arange(1.0, 41.0) ** decay
-    X, _, _ = made(s, 60, 40)
+    X = made(s, 60, 40)
     for k, p, q in ((2, 2, 0), (5, 5, 0), (5, 3, 1), (10, 10, 2)):
         rests = []
         for seed in range(60):
-            Q = range_finder(X, k + p, q, rng=seed)
+            Q = range_finder(X, k + p, n_iter=q, rng=seed)
             rests.append(X - Q @ (Q.T @ X))
         spectral = np.mean([np.linalg.norm(rest, 2) for rest in rests])
-        assert s[k + p] <= spectral <= range_error_bound(s, k, p, "spectral", q)
+        assert (
+            s[k + p] <= spectral <= range_error_bound(s, k, oversample=p, norm="spectral", n_iter=q)
+        )
         if q == 0:
-            bound = range_error_bound(s, k, p)
+            bound = range_error_bound(s, k, oversample=p)
             assert np.mean([np.linalg.norm(rest) for rest in rests]) <= bound
 
 
 def test_the_bounds_by_hand():
     """k = 2, p = 3 and s = (9, 9, 4, 3): √2·5, and (1 + 1)·4 + e√5/3·5: eq-hmt-frobenius."""
     s = [9.0, 9.0, 4.0, 3.0]
-    assert range_error_bound(s, 2, 3) == pytest.approx(np.sqrt(2) * 5)
+    assert range_error_bound(s, 2, oversample=3) == pytest.approx(np.sqrt(2) * 5)
     by_hand = 2 * 4 + np.e * np.sqrt(5) / 3 * 5
-    assert range_error_bound(s, 2, 3, "spectral") == pytest.approx(by_hand)
+    spectral = {"oversample": 3, "norm": "spectral"}
+    assert range_error_bound(s, 2, **spectral) == pytest.approx(by_hand)
     powers = 2 * 4**3 + np.e * np.sqrt(5) / 3 * np.hypot(4**3, 3**3)
-    cubed = range_error_bound(s, 2, 3, "spectral", n_iter=1) ** 3
+    cubed = range_error_bound(s, 2, n_iter=1, **spectral) ** 3
     assert cubed == pytest.approx(powers)  # eq-hmt-spectral
-    assert range_error_bound([1e-200] * 4, 2, 3, "spectral", 3) < 1e-198
+    assert range_error_bound([1e-200] * 4, 2, n_iter=3, **spectral) < 1e-198
 
 
-def test_truncating_costs_at_most_one_more_tail():
-    """The mean squared error is at most (2 + k/(p−1)) tails: eq-truncation-cost."""
-    s, k, p = 1 / np.arange(1.0, 41.0), 5, 4
-    X, _, _ = made(s, 60, 40)
-    squares = [
-        np.linalg.norm(X - randomized_svd(X, k, p, 0, rng=seed).matrix()) ** 2 for seed in range(80)
-    ]
+@pytest.mark.parametrize("decay", [0.5, 1.0, 2.0])
+def test_the_mean_error_of_k_terms(decay):
+    """The mean squared error is at most 1 + k/(p−1) tails: eq-truncation-cost."""
+    s, k, p = 1 / np.arange(1.0, 41.0) ** decay, 5, 4
+    X = made(s, 60, 40)
+    fits = [randomized_svd(X, k, oversample=p, n_iter=0, rng=seed) for seed in range(80)]
+    squares = [np.linalg.norm(X - fit.matrix()) ** 2 for fit in fits]
     tail = np.sum(s[k:] ** 2)
-    assert tail <= np.mean(squares) <= (2 + k / (p - 1)) * tail
+    assert tail <= np.mean(squares) <= (1 + k / (p - 1)) * tail
 
 
 def test_more_power_steps_and_columns_help():
     """Each power step and each extra column brings the sample nearer: eq-hmt-spectral."""
-    X, _, _ = made(1 / np.arange(1.0, 61.0), 80, 60)
+    X = made(1 / np.arange(1.0, 61.0), 80, 60)
 
     def mean_error(p, q):
-        fits = [randomized_svd(X, 5, p, q, rng=seed).matrix() for seed in range(20)]
+        seeds = range(20)
+        fits = [randomized_svd(X, 5, oversample=p, n_iter=q, rng=s).matrix() for s in seeds]
         return np.mean([np.linalg.norm(X - fit) for fit in fits])
 
     by_steps = [mean_error(3, q) for q in (0, 1, 3)]
@@ -168,8 +153,36 @@ def test_more_power_steps_and_columns_help():
 
 def test_agrees_with_scikit_learn():
     """With the same sizes scikit-learn's randomised SVD is as near: eq-randomized."""
-    X, _, _ = made(0.8 ** np.arange(40), 120, 40)
-    ours = randomized_svd(X, 6, 10, 3)
+    X = made(0.8 ** np.arange(40), 120, 40)
+    ours = randomized_svd(X, 6, oversample=10, n_iter=3)
     U, s, Vt = sklearn_randomized_svd(X, 6, n_oversamples=10, n_iter=3, random_state=0)
     np.testing.assert_allclose(ours.s, s, rtol=1e-6)
     np.testing.assert_allclose(np.abs(ours.V), np.abs(Vt.T), atol=1e-4)
+
+
+@sparing
+@given(st.integers(1, 4), st.integers(1, 4), seeds)
+def test_every_copy_of_a_repeated_value_is_found(copies, others, seed):
+    """With power steps all copies among the k leading values come out, at any scale."""
+    s = np.r_[np.full(copies, 3.0), np.full(others, 1.0), 0.1, 0.05]
+    X = made(s, 14, 12, rng=seed)
+    for scale in (1e-150, 1.0, 1e150):
+        f = randomized_svd(scale * X, copies + others, n_iter=10, rng=seed)
+        np.testing.assert_allclose(f.s / scale, s[: copies + others], rtol=1e-8)
+
+
+def test_long_blocks_are_as_exact_as_short_ones():
+    """Where Gram matrices replace QR, small directions and orthonormality are kept: eq-range."""
+    X = made(10.0 ** -np.arange(0.0, 13.0), 3000, 40)
+    f = randomized_svd(X, 10, oversample=3, n_iter=2)
+    np.testing.assert_allclose(f.s, 10.0 ** -np.arange(0.0, 10.0), rtol=1e-4)
+    assert_orthonormal(f.U, 100)
+    assert_orthonormal(f.V, 100)
+    assert_orthonormal(range_finder(X, 5, n_iter=1), 100)
+
+
+def test_progress_is_shown_when_asked_for(capsys):
+    randomized_svd(np.eye(3), 1)
+    assert capsys.readouterr() == ("", "")
+    range_finder(np.eye(3), 2, n_iter=2, progress=True)
+    assert "power steps" in capsys.readouterr().err

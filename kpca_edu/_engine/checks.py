@@ -92,7 +92,7 @@ def linear_map(
     X may be a dense matrix, a SciPy sparse matrix (it becomes CSR, each place stored once) or a
     SciPy ``LinearOperator``, of which only products with X and Xᵀ are asked.
     """
-    if not (sparse.issparse(X) or isinstance(X, LinearOperator)):
+    if not isinstance(X, sparse.sparray | sparse.spmatrix | LinearOperator):
         return data_matrix(X, name, check_finite=check_finite)
     if np.dtype(X.dtype).kind == "c":
         raise ValueError(f"{name} is complex: real numbers are needed. Take its real part first.")
@@ -112,23 +112,25 @@ def linear_map(
     return rows
 
 
-def symmetric_map(K: ArrayLike | LinearOperator, name: str = "K") -> NDArray | LinearOperator:
+def symmetric_map(
+    K: ArrayLike | sparse.sparray | sparse.spmatrix | LinearOperator, name: str = "K"
+) -> NDArray | sparse.csr_array | LinearOperator:
     """Return K as :func:`linear_map` does, square and symmetric (an operator is trusted there)."""
-    K = linear_map(K, name)
-    n, d = K.shape
+    square = linear_map(K, name)
+    n, d = square.shape
     if n != d:
         raise ValueError(
             f"{name} is {n}×{d}: a symmetric matrix is square. "
             f"If its rows are samples, form their Gram matrix first."
         )
-    if not isinstance(K, LinearOperator):
-        gap, size = _asymmetry(K), max(K.max(), -K.min())
-        if gap > np.sqrt(np.finfo(K.dtype).eps) * size:
+    if not isinstance(square, LinearOperator):
+        gap, size = _asymmetry(square), max(square.max(), -square.min())
+        if gap > np.sqrt(np.finfo(square.dtype).eps) * size:
             raise ValueError(
                 f"{name} is not symmetric: entries and their mirror images differ by up to "
                 f"{gap:.2g}. Use ({name} + {name}.T) / 2 if that is rounding."
             )
-    return K
+    return square
 
 
 def _asymmetry(K: NDArray | sparse.csr_array) -> float:
@@ -191,10 +193,11 @@ def number(
     ...
     ValueError: offset=-1.0: a number from 0 up is needed.
     """
-    if _is(value, Real) and np.isfinite(float(value)):
-        value = float(value)
-        if low <= value <= high and not (open_low and value == low):
-            return value
+    if _is(value, Real) and abs(value) < np.inf:  # true of whole numbers of any size
+        if abs(value) <= sys.float_info.max:
+            as_float = float(value)
+            if low <= as_float <= high and not (open_low and as_float == low):
+                return as_float
     wanted = "a finite number"
     if low > -np.inf:
         wanted = f"a number {'above' if open_low else 'from'} {low:g}"
@@ -310,7 +313,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 def tell(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the user's own code that called the library."""
-    depth, frame = 1, sys._getframe(1)
+    depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category, stacklevel=depth)

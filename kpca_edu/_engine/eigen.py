@@ -1,22 +1,24 @@
 """The leading eigenpairs of a symmetric matrix: by block Lanczos, or by LAPACK where n is small.
 
-Block Lanczos multiplies the matrix with a dozen vectors at a time, which takes little longer than
+Block Lanczos multiplies the matrix with several vectors at a time, which takes little longer than
 with two or three, and keeps its whole basis orthonormal. Convergence is judged by the residual.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from .centering import center_in_place
 from .panels import SymmetricPanels
 
 __all__ = ["Eigenpairs", "GramOperator", "block_lanczos", "lanczos_pays", "top_eigenpairs"]
 
-BLOCK = 12  # vectors multiplied at once
+BLOCK = 8  # vectors multiplied at once; a matrix in memory is read once for all of them
+FEW = 4  # so many by an operator, which takes its time for each
 PROBES = 4  # block steps from a fresh start, to look for copies of an eigenvalue that were missed
 SMALL = 500  # up to this size NumPy's eigh, which finds all, beats SciPy's, which finds a few
 PATIENCE = 10_000  # block steps where there is no dense matrix to fall back on
@@ -51,7 +53,7 @@ class GramOperator:
 
     __array_ufunc__ = None  # so that NumPy leaves V @ K to __rmatmul__
 
-    def __init__(self, A):
+    def __init__(self, A: Any):
         self.A, self.At, self.dtype = A, A.T, np.dtype(A.dtype)
 
     def __len__(self) -> int:
@@ -73,7 +75,7 @@ class GramOperator:
 
 def lanczos_pays(n: int, k: int) -> bool:
     """Tell whether k of n eigenpairs are so few that LAPACK would be slower."""
-    return 20 * (k + BLOCK) <= n
+    return 14 * (k + BLOCK) <= n
 
 
 def top_eigenpairs(
@@ -85,7 +87,7 @@ def top_eigenpairs(
     are found. Residuals ‖Ka − λa‖ are at most ``tol`` λ₁, or at the level of rounding if that is
     larger. With ``overwrite=True`` the memory of an array may be used for work.
 
-    Costs a few dozen products with a dozen vectors where k is much smaller than n, and O(n³)
+    Costs a few dozen products with a few vectors where k is much smaller than n, and O(n³)
     otherwise.
     """
     dense = isinstance(K, np.ndarray | SymmetricPanels)
@@ -108,24 +110,27 @@ def block_lanczos(
 ) -> Eigenpairs | None:
     """Return the k leading eigenpairs by block Lanczos with thick restarts, or None if it is slow.
 
-    An eigenvalue with more copies than vectors in a block shows only some of them. So after
-    convergence a fresh random block looks for larger eigenvalues beside those that were found,
-    until the best that it can find has settled too.
+    A block of b random vectors shows all copies of an eigenvalue that has no more than b, and b of
+    those that have more. So if b of the eigenvalues agree after convergence, a fresh random block
+    looks for larger ones beside those that were found, until the best that it can find has settled.
     """
-    n = len(K)
-    size = max(min(n // 10, 4 * k + 40 * BLOCK), k + (PROBES + 1) * BLOCK)
-    space = _KrylovSpace(K, size, center)
+    n, block = len(K), BLOCK if isinstance(K, np.ndarray | SymmetricPanels) else FEW
+    size = max(min(n // 5, 4 * k + 45 * BLOCK), k + (PROBES + 1) * block)
+    space = _KrylovSpace(K, size, center, block)
     lowest, confirmed, unchecked = np.inf, None, 0
     for _ in range(max_steps):
         space.step()
         unchecked += 1
-        if unchecked < (2 if confirmed is None else PROBES) and not space.full:
+        wait = PROBES if confirmed is not None else max(2, space.used // (6 * block))
+        if unchecked < wait and not space.full:  # a look costs more as the space grows
             continue
         unchecked = 0
         theta, S = space.ritz()
         lowest = min(lowest, theta[-1])
         goal = max(space.noise(theta[0]), tol * abs(theta[0]))
         if len(theta) > k and space.residuals(S[:, :k]).max() <= goal:
+            if confirmed is None and not space.crowded(theta[: k + 1]):
+                return Eigenpairs(theta[:k], space.vectors(S[:, :k]), float(lowest))
             if confirmed is None or np.any(theta[:k] > confirmed + goal):
                 confirmed = theta[:k]
                 space.restart(theta[:k], S[:, :k], fresh=True)
@@ -133,7 +138,7 @@ def block_lanczos(
             if space.residuals(S[:, k : k + 1]).max() <= _settled(theta, k, goal):
                 return Eigenpairs(theta[:k], space.vectors(S[:, :k]), float(lowest))
         if space.full:
-            kept = space.cut(theta, k + BLOCK)
+            kept = space.cut(theta, k + block)
             space.restart(theta[:kept], S[:, :kept])
     return None
 
@@ -150,9 +155,9 @@ class _KrylovSpace:
     To centre is to keep 1/√n as the first vector of Q: all others are orthogonal to it.
     """
 
-    def __init__(self, K: Symmetric, size: int, center: bool):
+    def __init__(self, K: Symmetric, size: int, center: bool, block: int = BLOCK):
         n = len(K)
-        self.K, self.size, self.first = K, size, int(center)
+        self.K, self.size, self.first, self.block = K, size, int(center), block
         self.rng = np.random.default_rng(0)
         self.Q = np.empty((n, self.first + size), K.dtype, order="F")
         self.T = np.zeros((size, size), K.dtype)
@@ -163,11 +168,11 @@ class _KrylovSpace:
 
     @property
     def full(self) -> bool:
-        return self.used + BLOCK > self.size
+        return self.used + self.block > self.size
 
     def step(self) -> None:
         """Take the next block into the basis, and multiply it by K for the one after."""
-        old, new = self.used, self.used + BLOCK
+        old, new = self.used, self.used + self.block
         self.Q[:, self.first + old : self.first + new] = self.W
         self.used = new
         self.W, self.R, self.T[:new, old:new] = self._orthonormal((self.W.T @ self.K).T)
@@ -180,7 +185,7 @@ class _KrylovSpace:
 
     def residuals(self, S: NDArray) -> NDArray:
         """Return ‖Kv − θv‖ of the Ritz vectors v = QS."""
-        return np.linalg.norm(self.R @ S[-BLOCK:], axis=0)
+        return np.linalg.norm(self.R @ S[-self.block :], axis=0)
 
     def noise(self, theta: float) -> float:
         """Return the residual that rounding leaves anyway."""
@@ -189,9 +194,14 @@ class _KrylovSpace:
     def cut(self, theta: NDArray, kept: int) -> int:
         """Return how many to keep: not some copies of an eigenvalue without the others."""
         close = np.sqrt(np.finfo(self.K.dtype).eps) * abs(theta[0])
-        while kept < self.size - 2 * BLOCK and theta[kept - 1] - theta[kept] <= close:
+        while kept < self.size - 2 * self.block and theta[kept - 1] - theta[kept] <= close:
             kept += 1
         return kept
+
+    def crowded(self, theta: NDArray) -> bool:
+        """Tell whether an eigenvalue shows as many copies as the block can: there may be more."""
+        close = np.sqrt(np.finfo(self.K.dtype).eps) * abs(theta[0])
+        return bool(np.any(theta[: 1 - self.block] - theta[self.block - 1 :] <= close))
 
     def vectors(self, S: NDArray) -> NDArray:
         return self.Q[:, self.first : self.first + self.used] @ S
@@ -207,7 +217,7 @@ class _KrylovSpace:
             self.W = self._orthonormal(self._random_block())[0]
 
     def _random_block(self) -> NDArray:
-        block = self.rng.standard_normal((len(self.K), BLOCK))
+        block = self.rng.standard_normal((len(self.K), self.block))
         return block.astype(self.K.dtype, copy=False)
 
     def _orthonormal(self, W: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -236,10 +246,7 @@ def _dense(K: NDArray, k: int, center: bool, overwrite: bool) -> Eigenpairs:
         lowest = float(space.ritz()[0][-1])
     K = K if overwrite else K.copy()
     if center:
-        row_means = K.mean(axis=1, dtype=float)
-        q = (row_means - row_means.mean() / 2).astype(K.dtype, copy=False)
-        K -= q  # JKJ = K − 1qᵀ − q1ᵀ, in place
-        K -= q[:, None]
+        center_in_place(K)
     if lowest is None:
         lam, A = np.linalg.eigh(K)
         lowest = float(lam[0])

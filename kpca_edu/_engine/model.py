@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,10 +23,9 @@ class Frozen:
         self._freeze()
 
     def _freeze(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                object.__setattr__(self, field.name, read_only(value))
+                object.__setattr__(self, name, read_only(value))
 
 
 def read_only(array: NDArray) -> NDArray:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .progress import with_progress
 
@@ -19,9 +20,9 @@ PANEL_ROWS = 128  # at least so many, or matrix products with a panel are slow
 class _Kernel(Protocol):
     """What a panel needs of a kernel."""
 
-    def _matrix(self, X: NDArray, Y: NDArray) -> NDArray: ...
+    def _matrix(self, X: Any, Y: Any) -> NDArray: ...
 
-    def diagonal(self, X: NDArray) -> NDArray: ...
+    def diagonal(self, X: Any) -> NDArray: ...
 
 
 def row_blocks(n: int, width: int, least: int = 1) -> Iterator[tuple[int, int]]:
@@ -30,12 +31,15 @@ def row_blocks(n: int, width: int, least: int = 1) -> Iterator[tuple[int, int]]:
     return ((start, min(start + step, n)) for start in range(0, n, step))
 
 
-def lower_panels(kernel: _Kernel, X: NDArray, progress: bool = False) -> Iterator[NDArray]:
+def lower_panels(
+    kernel: _Kernel, X: NDArray | sparse.csr_array, progress: bool = False
+) -> Iterator[NDArray]:
     """Yield the rows of the Gram matrix from the top, in panels, each up to its diagonal.
 
     A panel has as many columns as there are rows so far, and ends in a symmetric square.
     """
-    blocks = list(row_blocks(len(X), len(X), least=PANEL_ROWS))
+    n = X.shape[0]  # a sparse X has no len
+    blocks = list(row_blocks(n, n, least=PANEL_ROWS))
     for start, stop in with_progress(blocks, progress, "Gram matrix"):
         panel = kernel._matrix(X[start:stop], X[:stop])
         below = np.tril(panel[:, start:], -1)  # the square has both halves, up to rounding

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .checks import flag
+
 __all__ = ["tqdm_class", "with_progress"]
 
 
@@ -20,4 +22,4 @@ def tqdm_class() -> type:
 
 def with_progress(steps: Iterable, progress: bool, title: str = "") -> Iterable:
     """Return the steps, shown as a bar while they are taken if progress is true."""
-    return tqdm_class()(steps, desc=title, leave=False) if progress else steps
+    return tqdm_class()(steps, desc=title, leave=False) if flag(progress, "progress") else steps

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.linalg import aslinearoperator
 from scipy.spatial.distance import cdist
 
@@ -15,11 +17,34 @@ from .checking import (
     exercise,
     expect_close,
     expect_not,
+    expect_number,
+    expect_numbers,
 )
 
 K3 = np.array([[9.0, 3.0, 0.0], [3.0, 5.0, 1.0], [0.0, 1.0, 5.0]])
 K3_CENTRED = np.array([[4.0, -1.0, -3.0], [-1.0, 2.0, -1.0], [-3.0, -1.0, 4.0]])
 K3_MEANS = np.array([4.0, 3.0, 2.0])  # of the rows; their mean is 3
+SIDES = np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
+
+
+def whole(answer: Any, right: int, mistakes: Mapping[int, str]) -> None:
+    """Accept a whole number, given exactly; tell typical wrong ones."""
+    for value, diagnosis in mistakes.items():
+        expect_not(answer, value, diagnosis)
+    expect_close(answer, right)
+
+
+def three_numbers(answer: Any) -> NDArray:
+    """Return three numbers in a row, a column or a list."""
+    try:
+        return as_array(np.ravel(np.asarray(answer, float)), (3,))
+    except (TypeError, ValueError):
+        raise WrongAnswer("Three numbers are needed, such as [1, 2, 3].") from None
+
+
+def centred(A: NDArray) -> NDArray:
+    J = np.eye(len(A)) - 1 / len(A)
+    return J @ A @ J
 
 
 @exercise(
@@ -35,6 +60,7 @@ def center_by_hand(answer: Any) -> None:
     expect_not(answer, K3 - r.T, "Those are columns with mean 0: the rows still have theirs.")
     expect_not(answer, K3 - 3, "That takes the mean of all entries from each of them.")
     expect_not(answer, K3 - r - r.T - 3, "The mean of all entries is added, not taken away.")
+    expect_not(answer, -K3_CENTRED, "The sign is wrong.")
     expect_close(answer, K3_CENTRED)
 
 
@@ -44,12 +70,13 @@ def center_by_hand(answer: Any) -> None:
     "The mean of the new row is 4; the training rows have the means 4, 3, 2, and all entries 3.",
 )
 def center_a_new_row(answer: Any) -> None:
-    given = as_array(np.asarray(answer, float).reshape(-1), (3,))
+    given = three_numbers(answer)
     expect_not(given, [0, 0, 0], "Centre it by the training samples, not by itself.")
     expect_not(given, [3, 1, -1], "That is enough for scores, but its sum is not 0 yet.")
     expect_not(given, [3, 0, -3], "That takes the mean of the new row alone.")
     expect_not(given, [-1, -3, -5], "The mean of all entries of K has to be added.")
     expect_not(given, [6, 4, 2], "The mean of the new row is still in it.")
+    expect_not(given, [7, 4, 1], "That is the row as it came.")
     expect_close(given, [2, 0, -2])
 
 
@@ -59,11 +86,14 @@ def center_a_new_row(answer: Any) -> None:
     "K̃c = 0 gives (Jc)ᵀK(Jc) = 0. Which c are these, if K is positive definite?",
 )
 def rank_after_centring(answer: Any) -> None:
-    expect_not(answer, 12, "K̃1 = 0, so the rank is smaller than that.")
-    expect_not(answer, 2, "The rank in feature space is not limited by the number of columns.")
-    expect_not(answer, 1, "That is what is lost.")
-    expect_not(answer, 10, "Only one dimension is lost, though J stands on both sides.")
-    expect_close(answer, 11)
+    mistakes = {
+        12: "K̃1 = 0, so the rank is smaller than that.",
+        2: "The rank in feature space is not limited by the number of columns.",
+        1: "That is what is lost.",
+        10: "Only one dimension is lost, though J stands on both sides.",
+        0: "Different samples have different features: something is left.",
+    }
+    whole(answer, 11, mistakes)
 
 
 @exercise(
@@ -72,12 +102,16 @@ def rank_after_centring(answer: Any) -> None:
     "tr K̃ = tr K − n·(mean of all entries of K).",
 )
 def variance_left(answer: Any) -> None:
-    expect_not(answer, 0.35, "That is ‖φ̄‖²: how much does it leave?")
-    expect_not(answer, 1.0, "That is tr K/n, before centring.")
-    expect_not(answer, 26.0, "That is tr K̃: divide by n.")
-    expect_not(answer, 39.65, "Centring takes n times the mean from the trace, not once.")
-    expect_not(answer, np.sqrt(0.65), "That is its root.")
-    expect_close(answer, 0.65)
+    mistakes = {
+        0.35: "That is ‖φ̄‖²: how much does it leave?",
+        1.0: "That is tr K/n, before centring.",
+        26.0: "That is tr K̃: divide by n.",
+        39.65: "Centring takes n times the mean from the trace, not once.",
+        39.65 / 40: "Centring takes n times the mean from the trace, not once.",
+        1.35: "Centring takes variance away: the mean of K is subtracted.",
+        np.sqrt(0.65): "That is its root.",
+    }
+    expect_number(answer, 0.65, 3, mistakes, percent=True)
 
 
 @exercise(
@@ -96,6 +130,7 @@ def multiply_with_centred_gram(answer: Any) -> None:
         expect_not(given, K @ x, "That is Kx, not centred.")
         expect_not(given, J @ K @ x, "J is missing on the right of K.")
         expect_not(given, K @ J @ x, "J is missing on the left of K.")
+        expect_not(given, J @ x, "K is missing: that is Jx.")
         expect_close(given, J @ K @ J @ x)
 
 
@@ -112,7 +147,7 @@ def scores_of_new_samples(answer: Any) -> None:
         K, K_test = F @ F.T, G @ F.T
         alpha = rng.standard_normal((n, 2))
         alpha -= alpha.mean(axis=0)
-        right = (K_test - K.mean(axis=0)) @ alpha
+        r = K.mean(axis=0)
         given = as_array(scores(K_test.copy(), K.copy(), alpha.copy()), (m, 2))
         expect_not(given, K_test @ alpha, "Nothing is centred: all scores are off by one constant.")
         expect_not(
@@ -125,8 +160,11 @@ def scores_of_new_samples(answer: Any) -> None:
             K_test @ alpha - K.sum(axis=0) @ alpha / m,
             "Divide by the number of old samples.",
         )
-        expect_not(given, K_test @ alpha + K.mean(axis=0) @ alpha, "The sign is wrong.")
-        expect_close(given, right)
+        expect_not(
+            given, K_test @ alpha - n * r @ alpha, "Those are sums of the rows: take their means."
+        )
+        expect_not(given, K_test @ alpha + r @ alpha, "The sign is wrong.")
+        expect_close(given, (K_test - r) @ alpha)
 
 
 @exercise(
@@ -136,16 +174,31 @@ def scores_of_new_samples(answer: Any) -> None:
     "The first entry is −½(0 − 25/3 − 25/3 + 100/9).",
 )
 def centre_a_triangle(answer: Any) -> None:
-    given = as_array(np.asarray(answer, float).reshape(-1), (3,))
-    right = np.array([25.0, -2.0, -23.0]) / 9
-    D = np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
-    J = np.eye(3) - 1 / 3
-    expect_not(given, -2 * right, "The factor −½ is missing.", rtol=1e-3)
-    expect_not(given, -right, "The sign is wrong.", rtol=1e-3)
-    expect_not(given, 2 * right, "The factor ½ is missing.", rtol=1e-3)
-    expect_not(given, (-J @ D @ J / 2)[0], "Square the distances first.", rtol=1e-3)
-    expect_not(given, [0, -4.5, -8], "That is −½D², not centred.")
-    expect_close(given, right, rtol=1e-3)
+    D2 = SIDES**2
+    B = centred(D2) / -2
+    expect_not(answer, B, "The first row alone is needed.", rtol=2e-3)
+    given = three_numbers(answer)
+    mistakes = {
+        "The factor −½ is missing.": -2 * B[0],
+        "The sign is wrong.": -B[0],
+        "The factor ½ is missing.": 2 * B[0],
+        "Square the distances first.": centred(SIDES)[0] / -2,
+        "D² means each entry squared, not the product DD.": centred(SIDES @ SIDES)[0] / -2,
+        "That is −½D², not centred.": D2[0] / -2,
+        "That is the second row.": B[1],
+        "That is the third row.": B[2],
+        "J is missing on the right: the row still has a mean.": (D2 - D2.mean(axis=0))[0] / -2,
+        "J is missing on the left: the columns still have a mean.": (D2[0] - D2[0].mean()) / -2,
+        "The mean of all entries has to be added: the row should sum to 0.": (
+            (D2 - D2.mean(axis=0))[0] - D2[0].mean()
+        )
+        / -2,
+    }
+    for diagnosis, wrong in mistakes.items():
+        expect_not(given, wrong, diagnosis, rtol=2e-3)
+    if np.abs(given - B[0]).max() < 0.05:
+        expect_numbers(given, B[0], 3, "Close: three significant digits are asked for.")
+    expect_numbers(given, B[0], 3)
 
 
 @exercise(
@@ -159,23 +212,56 @@ def points_from_distances(answer: Any) -> None:
     for seed, (n, k) in enumerate([(6, 2), (12, 3)]):
         X = np.random.default_rng(seed).standard_normal((n, k)) * np.arange(1, k + 1)
         D = cdist(X, X)
-        Z = as_array(mds(D.copy(), k), (n, k))
+        Z = mds(D.copy(), k)
+        if _is_lost(Z, (n, k)):
+            raise WrongAnswer(_no_positive_eigenvalue(mds, D))
+        Z = as_array(Z, (n, k))
         found = cdist(Z, Z)
-        if np.allclose(found, D, atol=1e-6):
-            continue
-        if np.abs(Z).max() < 1e-5:
-            raise WrongAnswer("Those belong to the smallest eigenvalues: turn the order.")
-        ratio = found[D > 0] / D[D > 0]
-        if np.allclose(ratio, ratio[0], rtol=1e-6):
-            raise WrongAnswer(
-                f"All distances are {ratio[0]:.3f} times what they should be: mind the ½."
-            )
-        if np.allclose(np.sum(Z**2, axis=0), 1):
-            raise WrongAnswer("The columns have length one: scale them by roots of eigenvalues.")
-        i, j = np.unravel_index(np.abs(found - D).argmax(), D.shape)
-        raise WrongAnswer(
-            f"The distance of points {i} and {j} should be {D[i, j]:.3f} and is {found[i, j]:.3f}."
-        )
+        if not np.allclose(found, D, atol=1e-6):
+            raise WrongAnswer(_wrong_points(Z, found, D))
+
+
+def _is_lost(Z: Any, shape: tuple[int, int]) -> bool:
+    """Tell whether points of the right shape all coincide, or are NaN as roots of negatives are."""
+    if not isinstance(Z, np.ndarray) or Z.shape != shape or Z.dtype.kind != "f":
+        return False
+    return bool(np.isnan(Z).any() or np.abs(Z).max() < 1e-5)
+
+
+def _no_positive_eigenvalue(mds: Any, D: NDArray) -> str:
+    """Say why all points coincide or are NaN: with all n columns a wrong order does no harm."""
+    every = np.nan_to_num(np.asarray(mds(D.copy(), len(D)), float))
+    if every.shape == D.shape and np.allclose(cdist(every, every), D, atol=1e-6):
+        return "Those belong to the smallest eigenvalues, which are zero: turn the order."
+    return (
+        "No eigenvalue that you take is positive. Is each entry squared (D**2; D @ D is another "
+        "matrix), is the factor −½, and do the largest eigenvalues come first?"
+    )
+
+
+def _wrong_points(Z: NDArray, found: NDArray, D: NDArray) -> str:
+    """Say what points that have other distances may have come from."""
+    pairs = D > 0
+    ratio = found[pairs] / D[pairs]
+    if np.allclose(ratio, ratio[0], rtol=1e-6):
+        return f"All distances are {ratio[0]:.3f} times what they should be: mind the ½."
+    if np.allclose(np.sum(Z**2, axis=0), 1):
+        return "The columns have length one: scale them by roots of eigenvalues."
+    lam, A = np.linalg.eigh(centred(D**2) / -2)
+    k = Z.shape[1]
+    lam, A = lam[::-1][:k], A[:, ::-1][:, :k]
+    roots = np.linalg.eigh(centred(D) / -2)
+    unsquared = roots[1][:, ::-1][:, :k] * np.sqrt(roots[0][::-1][:k])
+    causes = {
+        "The columns are scaled by eigenvalues: take their roots.": A * lam,
+        "The columns are divided by the roots: multiply by them.": A / np.sqrt(lam),
+        "Square the distances first: these are points for D in place of D².": unsquared,
+    }
+    for diagnosis, wrong in causes.items():
+        if np.allclose(found, cdist(wrong, wrong), rtol=1e-6):
+            return diagnosis
+    i, j = np.unravel_index(np.abs(found - D).argmax(), D.shape)
+    return f"The distance of points {i} and {j} should be {D[i, j]:.3f} and is {found[i, j]:.3f}."
 
 
 @exercise(
@@ -185,12 +271,15 @@ def points_from_distances(answer: Any) -> None:
     "For the number: −|2 − 5| + |2 − 0| + |0 − 5| − 0.",
 )
 def origin_on_a_sample(answer: Any) -> None:
-    expect_not(answer, -3, "That is κ itself.")
-    expect_not(answer, -4, "The sign is wrong.")
-    expect_not(answer, -10, "The two terms are taken away, and each is negative itself.")
-    expect_not(answer, 10, "The first term is κ(2, 5) = −3.")
-    expect_not(answer, 2, "Near: the value is twice the smaller of the two numbers.")
-    expect_close(answer, 4)
+    mistakes = {
+        -3: "That is κ itself.",
+        -4: "The sign is wrong.",
+        -10: "The two terms are taken away, and each is negative itself.",
+        10: "The first term is κ(2, 5) = −3.",
+        2: "Near: the value is twice the smaller of the two numbers.",
+        -1: "Both κ(2, 0) and κ(0, 5) are taken away.",
+    }
+    whole(answer, 4, mistakes)
 
 
 @exercise(
@@ -199,12 +288,15 @@ def origin_on_a_sample(answer: Any) -> None:
     "A term with x⁰ or y⁰ has a factor Σc, one with x¹ or y¹ a factor Σcx. Which is left?",
 )
 def fourth_powers_of_distances(answer: Any) -> None:
-    expect_not(answer, 96, "The kernel has a minus sign.")
-    expect_not(answer, -48, "Each pair counts twice: K₁₂ and K₂₁.")
-    expect_not(answer, -16, "That is −s²: the binomial coefficient is missing.")
-    expect_not(answer, -24, "That is −6s: square s.")
-    expect_not(answer, 0, "That is the value for (x − y)².")
-    expect_close(answer, -96)
+    mistakes = {
+        96: "The kernel has a minus sign.",
+        -48: "Each pair counts twice: K₁₂ and K₂₁.",
+        -16: "That is −s²: the binomial coefficient is missing.",
+        -24: "That is −6s: square s.",
+        4: "That is s = Σcx².",
+        0: "That is the value for (x − y)².",
+    }
+    whole(answer, -96, mistakes)
 
 
 @exercise(
@@ -228,8 +320,12 @@ def means_after_one_more_sample(answer: Any) -> None:
             np.append((n * old.mean(axis=1) + K[n, :n]) / n, K[n].sum() / n),
             "Divide by n + 1: there is one sample more.",
         )
+        expect_not(rows, K.sum(axis=1), "Those are sums: divide by n + 1.")
         if not np.allclose(rows[:n], K[:n].mean(axis=1)):
             raise WrongAnswer("The means of the old rows are not right.")
         if not np.isclose(rows[n], K[n].mean()):
             raise WrongAnswer("The mean of the new row is not right: κ(t, t) belongs to it.")
+        expect_not(given[1], old.mean(), "The mean of all entries is still the old one.")
+        once = (n * n * old.mean() + K[n].sum()) / (n + 1) ** 2
+        expect_not(given[1], once, "The new values stand in K twice: in a row and in a column.")
         expect_close(given[1], K.mean(), "The mean of all entries is not right.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .checking import (
     expect_close,
     expect_directions,
     expect_not,
+    expect_number,
 )
 
 
@@ -39,12 +41,17 @@ def _eigenpairs(K: NDArray, k: int) -> tuple[NDArray, NDArray]:
     "xᵀy = 1·2 + 2·1 = 4.",
 )
 def kernel_value(answer: Any) -> None:
-    expect_not(answer, 16, "The constant 1 is missing.")
-    expect_not(answer, 5, "The square is missing.")
-    expect_not(answer, 17, "The constant is added before the square is taken.")
-    expect_not(answer, 4, "That is the inner product alone.")
-    expect_not(answer, 9, "The inner product is 1·2 + 2·1.")
-    expect_close(answer, 25)
+    mistakes: dict[float, str] = {
+        16: "The constant 1 is missing.",
+        5: "The square is missing.",
+        10: "The square is missing: 5 is multiplied by itself, not by 2.",
+        17: "The constant is added before the square is taken.",
+        4: "That is the inner product alone.",
+        9: "The inner product is 1·2 + 2·1.",
+        36: "The constant is added once, not to each product.",
+        26: "The constant is added before the square, and not again after it.",
+    }
+    expect_number(answer, 25, 4, mistakes)
 
 
 @exercise(
@@ -53,13 +60,17 @@ def kernel_value(answer: Any) -> None:
     "Stars and bars: C(d + p, p) with d = 10 and p = 3.",
 )
 def feature_count(answer: Any) -> None:
-    expect_not(answer, 220, "Those have degree exactly 3: the constant gives lower degrees too.")
-    expect_not(answer, 120, "That counts products of three different variables only.")
-    expect_not(answer, 1000, "That counts x₁x₂ and x₂x₁ as two.")
-    expect_not(answer, 1331, "That counts the order of the factors: x₁x₂ and x₂x₁ are one feature.")
-    expect_not(answer, 285, "The constant feature counts too.")
-    expect_not(answer, 66, "That is degree 2.")
-    expect_close(answer, 286)
+    mistakes: dict[float, str] = {
+        220: "Those have degree exactly 3: the constant gives lower degrees too.",
+        120: "That counts products of three different variables only.",
+        1000: "That counts x₁x₂ and x₂x₁ as two.",
+        1331: "That counts the order of the factors: x₁x₂ and x₂x₁ are one feature.",
+        285: "The constant feature counts too.",
+        66: "That is degree 2.",
+        1001: "That is degree 4.",
+        364: "That is C(14, 3), and d + p is 13.",
+    }
+    expect_number(answer, 286, 4, mistakes)
 
 
 @exercise(
@@ -68,12 +79,16 @@ def feature_count(answer: Any) -> None:
     "It is 2 − 2κ(x, y), and κ is positive.",
 )
 def largest_distance(answer: Any) -> None:
-    expect_not(answer, 2, "That is the bound of the squared distance.", rtol=1e-3)
-    expect_not(answer, 1, "That is the length of one feature.")
-    expect_not(answer, 0, "They are equal only for x = y.")
     if isinstance(answer, float | int) and answer == np.inf:
         raise WrongAnswer("Features have length one: two of them can't be far apart.")
-    expect_close(answer, np.sqrt(2), rtol=1e-3)
+    mistakes: dict[float, str] = {
+        2: "That is the bound of the squared distance: take the root.",
+        4: "That would be the square for opposite features, and κ is never negative.",
+        1: "That is the length of one feature.",
+        0: "They are equal only for x = y.",
+        1 / np.sqrt(2): "That is half of it: the distance from the point half-way.",
+    }
+    expect_number(answer, np.sqrt(2), 3, mistakes)
 
 
 @exercise(
@@ -83,12 +98,17 @@ def largest_distance(answer: Any) -> None:
     "K̃ = 6/4 · [[1, −1], [−1, 1]], and that matrix has the eigenvalue 2.",
 )
 def eigenvalue_of_two_samples(answer: Any) -> None:
-    expect_not(answer, 4 + np.sqrt(2), "That is an eigenvalue of K: centre it first.", rtol=1e-3)
-    expect_not(answer, 4 - np.sqrt(2), "That is an eigenvalue of K: centre it first.", rtol=1e-3)
-    expect_not(answer, 1.5, "That is an entry of K̃, and the variance λ̃/n: λ̃ is asked for.")
-    expect_not(answer, 6, "That is the squared distance of the two features.")
-    expect_not(answer, 0, "That is the other eigenvalue: the non-zero one is asked for.")
-    expect_close(answer, 3, rtol=1e-4)
+    mistakes: dict[float, str] = {
+        4 + np.sqrt(2): "That is an eigenvalue of K: centre it first.",
+        4 - np.sqrt(2): "That is an eigenvalue of K: centre it first.",
+        1.5: "That is an entry of K̃, and the variance λ̃/n: λ̃ is asked for.",
+        6: "That is the squared distance of the two features.",
+        0: "That is the other eigenvalue: the non-zero one is asked for.",
+        8: "That is the trace of K, without centring.",
+        np.sqrt(3): "That is √λ̃: the eigenvalue itself is asked for.",
+        3.5: "The mixed entry counts twice: 5 − 2·1 + 3.",
+    }
+    expect_number(answer, 3, 3, mistakes)
 
 
 @exercise(
@@ -97,14 +117,17 @@ def eigenvalue_of_two_samples(answer: Any) -> None:
     "a = (1, −1)/√2 and λ̃ = 3.",
 )
 def score_of_two_samples(answer: Any) -> None:
-    size = abs(as_number(answer))
     root = np.sqrt(2)
-    expect_not(size, 1 / root, "That is the entry of the unit eigenvector.", rtol=1e-3)
-    expect_not(size, 3 / root, "That is K̃a with a unit a: divide by √λ̃.", rtol=1e-3)
-    expect_not(size, 1 / np.sqrt(6), "That is α: multiply by λ̃.", rtol=1e-3)
-    expect_not(size, np.sqrt(3), "That is √λ̃: multiply by the entry of a.", rtol=1e-3)
-    expect_not(size, 1.5, "That is the square of it.", rtol=1e-3)
-    expect_close(size, np.sqrt(1.5), rtol=1e-3)
+    mistakes: dict[float, str] = {
+        1 / root: "That is the entry of the unit eigenvector.",
+        3 / root: "That is K̃a with a unit a: divide by √λ̃.",
+        1 / np.sqrt(6): "That is α: multiply by λ̃.",
+        np.sqrt(3): "That is √λ̃: multiply by the entry of a.",
+        1.5: "That is the square of it.",
+        np.sqrt(6): "That is the distance of the two scores: each is half of it from the mean.",
+        np.sqrt(3) / 2: "a has length one, so its entries are ±1/√2, not ±1/2.",
+    }
+    expect_number(abs(as_number(answer)), np.sqrt(1.5), 3, mistakes)
 
 
 @exercise(
@@ -113,12 +136,16 @@ def score_of_two_samples(answer: Any) -> None:
     "tr K̃ = tr K − (sum of all entries)/n.",
 )
 def share_from_three_numbers(answer: Any) -> None:
-    expect_not(answer, 12 / 40, "That divides by the trace of K: centring takes something off.")
-    expect_not(answer, 0.04, "That divides by n once too often: the n's cancel.")
-    expect_not(answer, -0.2, "The sum of all entries has to be divided by n.")
-    expect_not(answer, 12 / 39, "Divide the sum of entries by n, not by n².", rtol=1e-3)
-    expect_not(answer, 40, "Right as a percentage: a number between 0 and 1 is asked for.")
-    expect_close(answer, 0.4, rtol=1e-3)
+    mistakes: dict[float, str] = {
+        12 / 40: "That divides by the trace of K: centring takes something off.",
+        0.04: "That divides by n once too often: the n's cancel.",
+        4: "That divides the trace by n and not the eigenvalue: the n's cancel.",
+        -0.2: "The sum of all entries has to be divided by n.",
+        12 / 39: "Divide the sum of entries by n, not by n².",
+        12 / 100: "The trace of K̃ is 40 less something: 100 is the sum of all entries of K.",
+        30: "That is the trace of K̃: which share of it is 12?",
+    }
+    expect_number(answer, 0.4, 3, mistakes, percent=True)
 
 
 @exercise(
@@ -129,22 +156,42 @@ def share_from_three_numbers(answer: Any) -> None:
 )
 def features_of_the_minimum(answer: Any) -> None:
     features = as_function(answer)
-    for x in (np.arange(21), np.array([3, 20, 0, 7, 7])):
-        given = np.asarray(features(x.copy()), float)
-        if given.ndim != 2 or len(given) != len(x):
-            raise WrongAnswer(
-                f"A row for each of the {len(x)} numbers is needed, and yours has the shape "
-                f"{given.shape}."
-            )
-        if not np.isfinite(given).all():
-            raise WrongAnswer("There are NaN or infinite entries in it.")
-        gram = given @ given.T
-        expect_not(gram, np.minimum.outer(x, x) + 1, "All are too large by one: is j = 0 there?")
-        expect_not(gram, np.maximum.outer(x, x), "Those are the larger numbers.")
-        expect_not(gram, np.outer(x, x), "Those are the products xᵢxⱼ.")
-        same = np.allclose(gram.diagonal(), x)
-        wrong = "The inner products are not the smaller numbers"
-        expect_close(gram, np.minimum.outer(x, x), wrong + (", but φ(x)ᵀφ(x) = x is right." * same))
+    x, y = np.arange(21), np.array([3, 20, 0, 7, 7, 12])
+    of_x, of_y, again = (_rows_of(features, numbers) for numbers in (x, y, x[y]))
+    _expect_minima(of_x @ of_x.T, x, x)
+    _expect_minima(of_y @ of_y.T, y, y)
+    if of_x.shape[1] != of_y.shape[1]:
+        raise WrongAnswer(
+            f"With {len(x)} numbers there are {of_x.shape[1]} features and with {len(y)} there are "
+            f"{of_y.shape[1]}: a feature map gives every number the same features."
+        )
+    whole = "φ(x) may depend on x alone, not on the other numbers that come with it"
+    if not np.allclose(of_y, again) or not np.allclose(of_x[y], of_y):
+        raise WrongAnswer(f"{whole}: the same number has got two different rows.")
+    expect_close(of_x @ of_y.T, np.minimum.outer(x, y), f"{whole}.")
+
+
+def _rows_of(features: Callable, x: NDArray) -> NDArray:
+    """Return the reader's features of some numbers, if there is a row for each."""
+    given = np.asarray(features(x.copy()), float)
+    if given.ndim != 2 or len(given) != len(x):
+        raise WrongAnswer(
+            f"A row for each of the {len(x)} numbers is needed, and yours has the shape "
+            f"{given.shape}."
+        )
+    if not np.isfinite(given).all():
+        raise WrongAnswer("There are NaN or infinite entries in it.")
+    return given
+
+
+def _expect_minima(gram: NDArray, x: NDArray, y: NDArray) -> None:
+    right = np.minimum.outer(x, y)
+    expect_not(gram, right + 1, "All are too large by one: is j = 0 there?")
+    expect_not(gram, np.maximum.outer(x, y), "Those are the larger numbers.")
+    expect_not(gram, np.outer(x, y), "Those are the products xᵢxⱼ.")
+    same = np.allclose(gram.diagonal(), x)
+    wrong = "The inner products are not the smaller numbers"
+    expect_close(gram, right, wrong + (", but φ(x)ᵀφ(x) = x is right." if same else "."))
 
 
 @exercise(
@@ -225,9 +272,11 @@ def scores_of_new_samples(answer: Any) -> None:
 def how_far_out(answer: Any) -> None:
     q = 3 + 2 * np.sqrt(3)
     second = (7 + 4 * np.sqrt(7)) / 3
-    expect_not(answer, q, "That is R²: take the root.", rtol=5e-4)
-    expect_not(answer, np.sqrt(second), "That is the second condition alone.", rtol=5e-4)
-    expect_not(answer, second, "That is R², and of the second condition alone.", rtol=5e-4)
-    expect_not(answer, q**2, "That squares instead of taking the root.", rtol=5e-4)
-    expect_not(answer, 1, "At R = 1 the radius does not vary at all.")
-    expect_close(answer, np.sqrt(q), rtol=5e-4)
+    mistakes: dict[float, str] = {
+        q: "That is R²: take the root.",
+        np.sqrt(second): "That is the second condition alone.",
+        second: "That is R², and of the second condition alone.",
+        q**2: "That squares instead of taking the root.",
+        1: "At R = 1 the radius does not vary at all.",
+    }
+    expect_number(answer, np.sqrt(q), 4, mistakes)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..choosing_k import hard_threshold_factor
@@ -17,29 +22,18 @@ from .checking import (
     expect_close,
     expect_directions,
     expect_not,
+    expect_number,
 )
 
 FOUR_SAMPLES = np.array([[6.0, 5.0], [2.0, -3.0], [6.0, 0.0], [2.0, 2.0]])
 FIRST = np.array([1.0, 2.0]) / np.sqrt(5)  # their first direction; the mean is (4, 1)
 
 
-def _refuse(self: Any, *_: Any, **__: Any) -> None:
-    raise WrongAnswer("Your function makes the sparse matrix dense: multiply with it instead.")
-
-
-class _StaysSparseToo(sparse.csc_array):
-    """The transpose of a sparse matrix that refuses to be made dense."""
-
-    toarray = todense = __array__ = _refuse
-
-
-class _StaysSparse(sparse.csr_array):
-    """A sparse matrix that refuses to be made dense, and so does its transpose."""
-
-    def transpose(self, *args: Any, **options: Any) -> sparse.csc_array:
-        return _StaysSparseToo(super().transpose(*args, **options))
-
-    toarray = todense = __array__ = _refuse
+def _pair(answer: Any, shape: tuple[int, ...] = (2,)) -> NDArray:
+    """Return two numbers, given as a list, a row or a column, in the wanted shape."""
+    if not np.iscomplexobj(answer) and np.shape(answer) in ((2,), (1, 2), (2, 1)):
+        answer = np.reshape(answer, shape)
+    return as_array(answer, shape)
 
 
 @exercise(
@@ -48,12 +42,15 @@ class _StaysSparse(sparse.csr_array):
     "The variance is s₂²/n.",
 )
 def variance_from_singular_value(answer: Any) -> None:
-    expect_not(answer, 100 / 24, "That divides by n − 1; this book divides by n.")
-    expect_not(answer, 100, "That is the squared length of the scores: divide by n.")
-    expect_not(answer, 10 / 25, "Square the singular value before you divide by n.")
-    expect_not(answer, 2, "That is the standard deviation.")
-    expect_not(answer, 225 / 25, "That is the first one.")
-    expect_close(answer, 4.0)
+    mistakes = {
+        100 / 24: "That divides by n − 1; this book divides by n.",
+        100: "That is the squared length of the scores: divide by n.",
+        10 / 25: "Square the singular value before you divide by n.",
+        2: "That is the standard deviation.",
+        225 / 25: "That is the first one.",
+        25 / 25: "That is the third one.",
+    }
+    expect_number(answer, 4.0, 3, mistakes)
 
 
 @exercise(
@@ -62,11 +59,14 @@ def variance_from_singular_value(answer: Any) -> None:
     "(s₁² + s₂²)/(s₁² + s₂² + s₃²).",
 )
 def share_of_two(answer: Any) -> None:
-    expect_not(answer, 25 / 30, "That adds singular values: square them first.")
-    expect_not(answer, 25 / 350, "That is the share that is lost.", rtol=1e-3)
-    expect_not(answer, 325 / 3.5, "Right as a percentage: a number between 0 and 1 is asked for.")
-    expect_not(answer, np.sqrt(325 / 350), "That is the root of the share.", rtol=1e-4)
-    expect_close(answer, 325 / 350, rtol=1e-3)
+    mistakes = {
+        25 / 30: "That adds singular values: square them first.",
+        25 / 350: "That is the share that is lost.",
+        np.sqrt(325 / 350): "That is the root of the share.",
+        225 / 350: "That is the share of the first one alone.",
+        100 / 350: "That is the share of the second one alone.",
+    }
+    expect_number(answer, 325 / 350, 3, mistakes, percent=True)
 
 
 @exercise(
@@ -76,18 +76,26 @@ def share_of_two(answer: Any) -> None:
     "It points along (1, 2): give it length one.",
 )
 def first_direction_by_hand(answer: Any) -> None:
-    given = as_array(np.asarray(answer, float).reshape(-1), (2,))
+    given = _pair(answer)
     length = np.linalg.norm(given)
-    if not np.isclose(length, 1, rtol=1e-3):
+    if not np.isclose(length, 1, rtol=1e-2):
         raise WrongAnswer(f"A direction has length one, and yours has {length:.4g}.")
-    uncentred = fit_pca(FOUR_SAMPLES, 1, center=False).V[:, 0]
     for wrong, why in (
         (np.array([2.0, -1.0]) / np.sqrt(5), "That is the second direction."),
-        (uncentred, "That is the first direction of the samples that were not centred."),
+        (FIRST * [1, -1], "The two entries must have the same sign."),
+        (
+            fit_pca(FOUR_SAMPLES, 1, center=False).V[:, 0],
+            "That is the first direction of the samples that were not centred.",
+        ),
     ):
-        if abs(given @ wrong) > 1 - 1e-6:
+        if abs(given @ wrong) > length * (1 - 1e-5):
             raise WrongAnswer(why)
-    expect_directions(given[:, None], FIRST[:, None], tol=1e-3)
+    if abs(given @ FIRST) > length * (1 - 1e-3):
+        expect_directions(
+            given[:, None], FIRST[:, None], "Close: three significant digits are asked for.", 6e-4
+        )
+        return
+    raise WrongAnswer("")
 
 
 @exercise(
@@ -96,11 +104,15 @@ def first_direction_by_hand(answer: Any) -> None:
     "t − mean = (3, 1), and its score is √5.",
 )
 def reconstruct_a_new_sample(answer: Any) -> None:
-    expect_not(answer, [1, 2], "The mean is missing at the end.")
-    expect_not(answer, [2.2, 4.4], "The mean is missing, when encoding and when decoding.")
-    expect_not(answer, [6.2, 5.4], "The mean is missing when encoding.")
-    expect_not(answer, [7, 2], "That is the sample itself: it is not on the line.")
-    expect_close(answer, [5, 3])
+    given = _pair(answer)
+    expect_not(given, [1, 2], "The mean is missing at the end.", rtol=2e-3)
+    expect_not(
+        given, [2.2, 4.4], "The mean is missing, when encoding and when decoding.", rtol=2e-3
+    )
+    expect_not(given, [6.2, 5.4], "The mean is missing when encoding.", rtol=2e-3)
+    expect_not(given, [7, 2], "That is the sample itself: it is not on the line.", rtol=2e-3)
+    expect_not(given, [6, 0], "That is the projection on the second direction.", rtol=2e-3)
+    expect_close(given, [5, 3], rtol=1e-3)
 
 
 @exercise(
@@ -111,12 +123,19 @@ def reconstruct_a_new_sample(answer: Any) -> None:
 def another_optimal_pair(answer: Any) -> None:
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise WrongAnswer("A pair (E, D) is needed.")
-    E, D = as_array(answer[0], (2, 1)), as_array(answer[1], (1, 2))
-    if np.isclose(np.linalg.norm(E), 1, rtol=1e-6):
+    E, D = _pair(answer[0], (2, 1)), _pair(answer[1], (1, 2))
+    if np.isclose(np.linalg.norm(E), 1, rtol=1e-3):
         raise WrongAnswer("Your encoder has length one: the exercise asks for another.")
-    loss = encoder_decoder_loss(FOUR_SAMPLES - FOUR_SAMPLES.mean(axis=0), E, D)
-    if loss > 10 * (1 + 1e-6):
-        raise WrongAnswer(f"Its loss is {loss:.4f}, and 10 can be had.")
+    X_c = FOUR_SAMPLES - FOUR_SAMPLES.mean(axis=0)
+    loss = encoder_decoder_loss(X_c, E, D)
+    if loss <= 10 * (1 + 1e-3):
+        return
+    if encoder_decoder_loss(X_c, E, FIRST[None] / np.linalg.norm(E)) <= 10 * (1 + 1e-3):
+        raise WrongAnswer(
+            f"Its loss is {loss:.4f}, and 10 can be had. The encoder is right: what must the "
+            f"decoder be multiplied by?"
+        )
+    raise WrongAnswer(f"Its loss is {loss:.4f}, and 10 can be had.")
 
 
 @exercise(
@@ -125,10 +144,39 @@ def another_optimal_pair(answer: Any) -> None:
     "The centred samples add up to zero, so one of them is a combination of the others.",
 )
 def how_many_directions(answer: Any) -> None:
-    expect_not(answer, 30, "The 30 centred samples are not independent: they add up to zero.")
-    expect_not(answer, 1000, "Most of the 1,000 eigenvalues are zero.")
-    expect_not(answer, 999, "Count samples, not features.")
-    expect_close(answer, 29)
+    mistakes = {
+        30: "The 30 centred samples are not independent: they add up to zero.",
+        31: "Centring takes one away, and doesn't add one.",
+        1000: "Most of the 1,000 eigenvalues are zero.",
+        999: "Count samples, not features.",
+        970: "That counts the eigenvalues that are zero.",
+        971: "That counts the eigenvalues that are zero.",
+    }
+    expect_number(answer, 29, 3, mistakes)
+
+
+@contextmanager
+def _small_eigenproblems_only(n: int) -> Iterator[None]:
+    """Refuse SVDs, and eigenproblems larger than n×n, before they cost any time."""
+
+    def no_svd(*_: Any, **__: Any) -> None:
+        raise WrongAnswer("That takes an SVD: use eigenvectors of an n×n matrix.")
+
+    def limited(solve: Callable[..., Any]) -> Callable[..., Any]:
+        def of_small(A: Any, *args: Any, **options: Any) -> Any:
+            if len(A) > n:
+                size = f"{len(A)}×{len(A)}"
+                raise WrongAnswer(f"That takes eigenvectors of a {size} matrix; n×n is {n}×{n}.")
+            return solve(A, *args, **options)
+
+        return of_small
+
+    eigen = ("eigh", "eig", "eigvalsh", "eigvals")
+    names = {name: limited for name in eigen} | {"svd": lambda _: no_svd}
+    with mock.patch.multiple(np.linalg, **{a: f(getattr(np.linalg, a)) for a, f in names.items()}):
+        patches = {a: f(getattr(scipy.linalg, a)) for a, f in names.items()}
+        with mock.patch.multiple(scipy.linalg, **patches):
+            yield
 
 
 @exercise(
@@ -139,11 +187,12 @@ def how_many_directions(answer: Any) -> None:
 )
 def directions_of_wide_data(answer: Any) -> None:
     directions = as_function(answer)
-    for seed, (n, d, k) in enumerate([(6, 40, 2), (10, 300, 3)]):
+    for seed, (n, d, k) in enumerate([(6, 40, 2), (10, 1000, 3)]):
         X = np.random.default_rng(seed).standard_normal((n, d)) * np.linspace(1, 3, n)[:, None] + 1
-        given = as_array(directions(X.copy(), k), (d, k))
+        with _small_eigenproblems_only(n):
+            given = as_array(directions(X.copy(), k), (d, k))
         lengths = np.linalg.norm(given, axis=0)
-        if not np.allclose(lengths, 1):
+        if not np.allclose(lengths, 1, rtol=1e-6):
             raise WrongAnswer(f"The columns have lengths {lengths.round(3)}: they should be 1.")
         for wrong, why in (
             (fit_pca(X, k, center=False).V, "The data have not been centred."),
@@ -153,9 +202,82 @@ def directions_of_wide_data(answer: Any) -> None:
             ),
             (fit_pca(X, k).V[:, ::-1], "Right, in the wrong order: largest variance first."),
         ):
-            if np.allclose(np.abs(np.sum(wrong * given, axis=0)), 1):
+            if np.allclose(np.abs(np.sum(wrong * given, axis=0)), 1, rtol=1e-6):
                 raise WrongAnswer(why)
         expect_directions(given, fit_pca(X, k, solver="svd").V)
+
+
+LARGE = 100  # entries from which an array counts as "X made dense": a row or a column has fewer
+
+
+def _refuse(*_: Any, **__: Any) -> None:
+    raise WrongAnswer("Your function makes the sparse matrix dense: multiply with it instead.")
+
+
+class _StaysSparse:
+    """Mixed into a sparse matrix: it and its transpose and copies refuse to be made dense.
+
+    A row or a column may be; and products may be as large as that.
+    """
+
+    shape: tuple[int, int]
+
+    def __array__(self, *_: Any, **__: Any) -> None:
+        _refuse()
+
+    def __matmul__(self, other: Any) -> Any:
+        columns = np.shape(other)[1] if np.ndim(other) == 2 else 1
+        if not sparse.issparse(other) and self.shape[0] * columns > LARGE:
+            _refuse()
+        return _watched(super().__matmul__(other))  # type: ignore[misc]
+
+    def __rmatmul__(self, other: Any) -> Any:
+        rows = np.shape(other)[0] if np.ndim(other) == 2 else 1
+        if not sparse.issparse(other) and self.shape[1] * rows > LARGE:
+            _refuse()
+        return _watched(super().__rmatmul__(other))  # type: ignore[misc]
+
+    dot = __matmul__
+
+
+def _same(name: str) -> Callable[..., Any]:
+    """Return a method that does what the sparse matrix does, and watches what comes out."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        return _watched(getattr(super(_StaysSparse, self), name)(*args, **options))
+
+    return method
+
+
+def _dense(name: str) -> Callable[..., Any]:
+    """Return a method that makes a small part of the matrix dense, and refuses a large one."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        if self.shape[0] * self.shape[-1] > LARGE:
+            _refuse()
+        return getattr(super(_StaysSparse, self), name)(*args, **options)
+
+    return method
+
+
+FORMATS = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
+for _name in (*(f"to{format}" for format in FORMATS), "asformat", "astype", "copy", "transpose"):
+    setattr(_StaysSparse, _name, _same(_name))
+for _name in ("toarray", "todense"):
+    setattr(_StaysSparse, _name, _dense(_name))
+_CLASSES = {
+    kind: type(f"_Watched{kind.__name__}", (_StaysSparse, kind), {})
+    for kind in (getattr(sparse, f"{format}_array") for format in FORMATS)
+}
+
+
+def _watched(A: Any) -> Any:
+    """Return a sparse matrix that watches itself; anything else as it is."""
+    if isinstance(A, _StaysSparse) or type(A) not in _CLASSES:
+        return A
+    twin = object.__new__(_CLASSES[type(A)])
+    twin.__dict__.update(A.__dict__)
+    return twin
 
 
 @exercise(
@@ -169,11 +291,17 @@ def multiply_with_centred_sparse(answer: Any) -> None:
         rng = np.random.default_rng(seed)
         dense = np.where(rng.random((n, d)) < 0.3, rng.standard_normal((n, d)) + 2, 0)
         v = rng.standard_normal(d)
-        given = as_array(product(_StaysSparse(dense), v.copy()), (d,))
+        given = as_array(np.ravel(product(_watched(sparse.csr_array(dense)), v.copy())), (d,))
         Xc = dense - dense.mean(axis=0)
         expect_not(given, dense.T @ dense @ v, "That is XᵀXv: X has not been centred.")
         expect_not(given, Xc.T @ Xc @ v / n, "That is Cv: don't divide by n.")
-        expect_close(given, Xc.T @ (Xc @ v))
+        y = dense @ v - dense.mean(axis=0) @ v
+        expect_not(
+            given,
+            dense.T @ y - dense.mean(axis=0) * np.sum(dense @ v),
+            "The sum is that of the centred Xc v, not of Xv.",
+        )
+        expect_close(given, Xc.T @ y)
 
 
 @exercise(
@@ -183,26 +311,46 @@ def multiply_with_centred_sparse(answer: Any) -> None:
 )
 def threshold_for_a_tall_matrix(answer: Any) -> None:
     right = hard_threshold_factor(0.25) * 20 * 0.4
-    centred = hard_threshold_factor(100 / 399) * np.sqrt(399) * 0.4
-    expect_not(answer, 4 / np.sqrt(3) * 8, "4/√3 is for square matrices.", rtol=1e-3)
-    expect_not(answer, right / 2, "That takes N from the shorter side.", rtol=1e-3)
-    expect_not(answer, right / 0.4, "The factor σ is missing.", rtol=1e-3)
-    expect_not(answer, right * 0.4, "That has σ² in place of σ.", rtol=1e-3)
-    expect_not(answer, centred, "That counts n − 1 rows: this matrix is not centred.", rtol=2e-4)
-    expect_not(answer, 12, "That is the edge of the noise: the threshold is above.", rtol=1e-3)
-    expect_close(answer, right, rtol=2e-4)
+    mistakes = {
+        4 / np.sqrt(3) * 8: "4/√3 is for square matrices.",
+        right / 2: "That takes N from the shorter side.",
+        right / 0.4: "The factor σ is missing.",
+        right * 0.4: "That has σ² in place of σ.",
+        right / 20: "The factor √N is missing.",
+        hard_threshold_factor(0.25): "That is λ(β) alone: multiply by √N σ.",
+        hard_threshold_factor(100 / 399)
+        * np.sqrt(399)
+        * 0.4: "That counts n − 1 rows: this matrix is not centred.",
+        12: "That is the edge of the noise: the threshold is above.",
+    }
+    expect_number(answer, right, 4, mistakes)
 
 
 @exercise(
     "pca-10",
     "Fix j and use the lemma on sums of squares about any point, with b = zⱼ.",
     "Σᵢ‖zᵢ − zⱼ‖² = ‖Z‖²_F + n‖zⱼ‖²; now add over j.",
+    "The sum is 2n‖Z‖²_F, and ‖X_cV_k‖²_F is the sum of the first k squares of s.",
 )
-def constant_of_pairwise_distances(answer: Any) -> None:
-    expect_not(answer, 50, "That counts each pair once: ordered pairs count twice.")
-    expect_not(answer, 98, "Pairs with i = j contribute nothing, but the constant is not 2(n − 1).")
-    expect_not(answer, 2500, "That is n²: the sum over j of ‖Z‖²_F gives only one factor n.")
-    expect_close(answer, 100)
+def distances_that_are_kept(answer: Any) -> None:
+    kept = as_function(answer)
+    for n, s, k in ((50, [4.0, 2.0, 1.0], 2), (7, [3.0, 2.5, 1.0, 0.5], 3), (12, [5.0, 1.0], 1)):
+        squares = sum(value**2 for value in s[:k])
+        given = as_array(kept(np.array(s), n, k), ())
+        for wrong, why in (
+            (n * squares, "That counts each pair once: ordered pairs count twice."),
+            (
+                2 * (n - 1) * squares,
+                "Pairs with i = j contribute nothing, but the factor is not 2(n − 1).",
+            ),
+            (n**2 * squares, "That has n²: the sum over j of ‖Z‖²_F gives only one factor n."),
+            (2 * n * sum(s[:k]), "Squares of the singular values are needed."),
+            (2 * n * sum(value**2 for value in s), "That is the sum before the projection."),
+            (2 * n * sum(value**2 for value in s[k:]), "That is what the projection loses."),
+            (2 * squares, "The factor n is missing."),
+        ):
+            expect_not(given, wrong, why)
+        expect_close(given, 2 * n * squares)
 
 
 @exercise(
@@ -219,7 +367,9 @@ def whitening_that_changes_least(answer: Any) -> None:
         covariance = given.T @ given / n
         if np.allclose(covariance * n / (n - 1), np.eye(d), rtol=1e-6):
             raise WrongAnswer("Its covariance is the identity with 1/(n − 1); take 1/n.")
+        U, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        expect_not(given, U @ Vt, "Its scatter matrix is the identity; the covariance has 1/n.")
+        expect_not(given, U * s, "Those are the scores: divide by the standard deviations.")
         expect_close(covariance, np.eye(d), "What your function returns is not white.")
-        U, _, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
         right = np.sqrt(n) * U @ Vt
         expect_close(given, right, "It is white, but another turn of it is nearer to the data.")

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..datasets import tobamovirus
-from ..ppca import PPCA, fit_ppca, ppca_em_step
+from ..ppca import PPCA, expect, fit_ppca, fit_ppca_em, maximize, move_prior
 from .checking import (
     WrongAnswer,
     as_array,
     as_function,
+    as_number,
     exercise,
     expect_close,
     expect_not,
+    expect_number,
+    expect_numbers,
 )
 
 LAM = np.array([7.0, 4.0, 1.5, 0.9, 0.6])  # the variances of ppca-2 and ppca-3
@@ -27,11 +33,16 @@ LAM = np.array([7.0, 4.0, 1.5, 0.9, 0.6])  # the variances of ppca-2 and ppca-3
     "A d×k matrix has dk entries; the rotations of k dimensions take away k(k − 1)/2.",
 )
 def count_parameters(answer: Any) -> None:
-    expect_not(answer, 37, "Rotating W changes nothing: take k(k − 1)/2 away.")
-    expect_not(answer, 25, "That is the covariance alone: the mean counts too.")
-    expect_not(answer, 54, "That is a Gaussian with a full covariance.")
-    expect_not(answer, 33, "One is missing: σ² counts too.")
-    expect_close(answer, 34)
+    mistakes: dict[float, str] = {
+        37: "Rotating W changes nothing: take k(k − 1)/2 away.",
+        25: "That is the covariance alone: the mean counts too.",
+        54: "That is a Gaussian with a full covariance.",
+        33: "One is missing: σ² counts too.",
+        31: "A rotation of k dimensions has k(k − 1)/2 free numbers, not k(k + 1)/2.",
+        28: "W has d·k entries, and rotations take away k(k − 1)/2 of them, not k².",
+        24: "That is W alone: the mean and σ² count too.",
+    }
+    expect_number(answer, 34, 6, mistakes)
 
 
 @exercise(
@@ -40,13 +51,16 @@ def count_parameters(answer: Any) -> None:
     "Column j of W has the squared length λⱼ − σ².",
 )
 def closed_form_by_hand(answer: Any) -> None:
-    expect_not(answer, [1, 7, 4], "The lengths are those of √λⱼvⱼ: the noise has to be taken off.")
-    expect_not(
+    _recognise(answer, [1, 7, 4], "The lengths are those of √λⱼvⱼ: the noise has to be taken off.")
+    _recognise(
         answer, [1, 36, 9], "The factor of vⱼ is √(λⱼ − σ²), not λⱼ − σ²: root, then square."
     )
-    expect_not(answer, [0.6, 6.4, 3.4], "Divide the discarded variance by d − k, not by d.")
-    expect_not(answer, [1, 6**0.5, 3**0.5], "Those are the lengths; their squares are wanted.")
-    expect_close(answer, [1, 6, 3])
+    _recognise(answer, [0.6, 6.4, 3.4], "Divide the discarded variance by d − k, not by d.")
+    _recognise(answer, [3, 4, 1], "σ² is the mean of the discarded variances, not their sum.")
+    _recognise(answer, [1, 6**0.5, 3**0.5], "Those are the lengths; their squares are wanted.")
+    _recognise(answer, [1, 3, 6], "The order: first the column of the largest variance.")
+    _recognise(answer, [6, 3, 1], "The order: σ² first, then the two squared lengths.")
+    _expect_three_digits(answer, [1, 6, 3])
 
 
 @exercise(
@@ -56,9 +70,14 @@ def closed_form_by_hand(answer: Any) -> None:
 )
 def shrinkage_by_hand(answer: Any) -> None:
     factor = 1 - 1 / LAM[:2]
-    expect_not(answer, np.sqrt(factor), "That is what the codes shrink by; decoding does it again.")
-    expect_not(answer, 1 / LAM[:2], "That is the share that is lost; how much stays?")
-    expect_close(answer, factor)
+    root = np.sqrt(factor)
+    _recognise(answer, root, "That is what the codes shrink by; decoding does it again.")
+    _recognise(answer, 1 / LAM[:2], "That is the share that is lost; how much stays?")
+    _recognise(answer, 100 * factor, "Those are percentages: give the factors.")
+    _recognise(answer, factor[::-1], "The order: the first axis, then the second.")
+    _recognise(answer, [1, 1], "PCA doesn't shorten it; the posterior mean does.")
+    _recognise(answer, 1 / factor, "Encoding and decoding make it shorter, not longer.")
+    _expect_three_digits(answer, factor)
 
 
 @exercise(
@@ -69,11 +88,16 @@ def shrinkage_by_hand(answer: Any) -> None:
 )
 def second_stationary_point(answer: Any) -> None:
     right = 0.5 * (np.log(4) + 2 * np.log(2.8)) - 0.5 * (np.log(5) + 2 * np.log(2.3))
-    expect_not(answer, 2 * right, "That is the difference of −2ℓ: halve it.")
-    expect_not(answer, -right, "The sign: the best one is higher.")
     third = 0.5 * (np.log(0.6) + 2 * np.log(4.5)) - 0.5 * (np.log(5) + 2 * np.log(2.3))
-    expect_not(answer, third, "Keeping 0.6 is no stationary point: λ − σ² would be negative.")
-    expect_close(answer, right, rtol=1e-3)
+    mistakes = {
+        2 * right: "That is the difference of −2ℓ: halve it.",
+        -right: "The sign: the best one is higher.",
+        third: "Keeping 0.6 is no stationary point: λ − σ² would be negative.",
+        right / np.log(10): "Those are logarithms to base 10: natural ones are needed.",
+        0.5 * np.log(5 / 4): "σ² differs between the two points as well: log σ² counts twice.",
+        0.5 * np.log(4 * 2.8 / (5 * 2.3)): "σ² is the variance of two directions: count it twice.",
+    }
+    expect_number(answer, right, 3, mistakes)
 
 
 @exercise(
@@ -83,16 +107,19 @@ def second_stationary_point(answer: Any) -> None:
     "The variance of x₂ given x₁ is σ²(1 + w₂²/M).",
 )
 def impute_by_hand(answer: Any) -> None:
-    given = as_array(answer, (2,))
-    expect_not(given, [2.4, 1.4], "That is the variance: the standard deviation is its root.")
-    expect_not(
-        given, [2.4, 0.4**0.5], "Wz is uncertain by that much; x₂ has noise of its own, too."
+    std = 1.4**0.5
+    _recognise(answer, [2.4, 1.4], "That is the variance: the standard deviation is its root.")
+    _recognise(
+        answer, [2.4, 0.4**0.5], "Wz is uncertain by that much; x₂ has noise of its own, too."
     )
-    expect_not(
-        given, [8 / 3, 1.4**0.5], "You used z = (x₁ − μ₁)/w₁: the posterior mean is shorter."
+    _recognise(answer, [2.4, 1.0], "That is the noise alone; z is uncertain as well.")
+    _recognise(answer, [8 / 3, std], "You used z = (x₁ − μ₁)/w₁: the posterior mean is shorter.")
+    _recognise(answer, [1.2, std], "That is z. The value is w₂z.")
+    _recognise(answer, [std, 2.4], "The order: the mean first.")
+    _recognise(
+        answer, [2.4, 5**0.5], "That is x₂'s own standard deviation: x₁ tells something about it."
     )
-    expect_not(given, [1.2, 1.4**0.5], "That is z. The value is w₂z.")
-    expect_close(given, [2.4, 1.4**0.5], rtol=1e-3)
+    _expect_three_digits(answer, [2.4, std])
 
 
 @exercise(
@@ -108,9 +135,16 @@ def closed_form(answer: Any) -> None:
         right = fit_ppca(X, k)
         mean, W, sigma2 = _three(fit(X.copy(), k))
         expect_close(mean, right.mean, "The mean should be that of the rows.")
+        if np.shape(W) == (k, d):
+            raise WrongAnswer(f"W should be {d}×{k}, a column a direction: yours is transposed.")
         given = as_array(W, (d, k))
         expect_not(sigma2, right.sigma2 * n / (n - 1), "You divide by n − 1: likelihood wants n.")
         expect_not(sigma2, right.sigma2 * (d - k) / d, "σ² is a mean over d − k values, not d.")
+        expect_not(sigma2, right.sigma2 * (d - k), "σ² is the mean of the discarded variances.")
+        expect_not(sigma2, right.sigma2**0.5, "That is σ: return its square.")
+        lam = np.linalg.eigvalsh(np.cov(X.T, bias=True))
+        smallest = "eigh sorts from small to large: you kept the smallest variances."
+        expect_not(sigma2, lam[k:].mean(), smallest)
         expect_close(sigma2, right.sigma2, "σ² should be the mean of the discarded variances.")
         lengths, wanted = np.linalg.norm(given), np.linalg.norm(right.W)
         expect_not(lengths, np.sqrt(wanted**2 + k * right.sigma2), "W: subtract σ² under the root.")
@@ -131,24 +165,29 @@ def log_density_without_big_matrices(answer: Any) -> None:
     density = as_function(answer)
     for seed, (d, k) in enumerate([(3, 1), (6, 2), (5, 4)]):
         model, X = _random_model(d, k, seed), _random_data(4, d, seed)
-        given = as_array(density(X.copy(), model.mean, model.W, model.sigma2), (4,))
+        given = density(X.copy(), model.mean, model.W, model.sigma2)
         right = model.log_density(X)
+        expect_not(given, right.sum(), "That is the sum over the rows: one number a row is wanted.")
+        given = as_array(given, (4,))
+        expect_not(given, np.exp(right), "That is the density: its logarithm is wanted.")
+        expect_not(given, -2 * right, "That is −2 log p: halve it and turn the sign.")
         constant = 0.5 * d * np.log(2 * np.pi)
         expect_not(given, right + constant, "The constant d log 2π is missing.")
         expect_not(given, right + d * constant, "Some constant is counted d times.")
         shift = 0.5 * (d - k) * np.log(model.sigma2)
         expect_not(given, right + shift, "log|Σ| has the term (d − k) log σ² besides log|M|.")
         expect_close(given, right)
-    model, X = _random_model(3000, 2, 9), _random_data(3, 3000, 9)
+    d = 300
+    model, X = _random_model(d, 2, 9), _random_data(3, d, 9)
     tracemalloc.start()
     try:
         given = density(X.copy(), model.mean, model.W, model.sigma2)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    expect_close(given, model.log_density(X), "Right for small d, and not for d = 3000.")
-    if peak > 40e6:
-        raise WrongAnswer("The numbers are right, but for d = 3000 you made a d×d matrix.")
+    expect_close(given, model.log_density(X), f"Right for small d, and not for d = {d}.")
+    if peak > d * d * 4:  # half of a d×d matrix; a few arrays like X take a tenth of that
+        raise WrongAnswer(f"The numbers are right, but for d = {d} you made a d×d matrix.")
 
 
 @exercise(
@@ -162,14 +201,23 @@ def em_step_on_the_covariance(answer: Any) -> None:
     for seed, (d, k) in enumerate([(4, 2), (6, 1), (5, 3)]):
         X, model = _random_data(20, d, seed), _random_model(d, k, seed)
         model = PPCA(X.mean(axis=0), model.W, model.sigma2)
-        right = ppca_em_step(model, X, expand=False)
-        given = step(np.cov(X.T, bias=True), model.W.copy(), model.sigma2)
+        C = np.cov(X.T, bias=True)
+        codes = expect(model, X)
+        right = maximize(X, codes)
+        given = step(C.copy(), model.W.copy(), model.sigma2)
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise WrongAnswer("Return the pair W, sigma2.")
-        expect_close(given[0], right.W, "W is not what the M-step gives.")
-        old = ppca_em_step(PPCA(model.mean, right.W, model.sigma2), X, expand=False).sigma2
-        expect_not(given[1], old, "σ² is right for a new E-step: use the old M and W beside W'.")
-        expect_close(given[1], right.sigma2, "W is right, and σ² isn't.")
+        W, sigma2 = given
+        expect_not(W, move_prior(right, codes).W, "You moved the prior: hold it at N(0, I).")
+        expect_not(W, _without_spread(C, model), "The codes are uncertain: Sᵢ is missing in Aⱼ.")
+        expect_close(W, right.W, "W is not what the M-step gives.")
+        old = maximize(X, expect(PPCA(model.mean, right.W, model.sigma2), X)).sigma2
+        expect_not(sigma2, old, "σ² is right for a new E-step: use the old M and W beside W'.")
+        expect_not(sigma2, right.sigma2 * d, "Divide by d: σ² is a mean over the columns.")
+        expect_not(
+            sigma2, right.sigma2 * d / (d - k), "Divide by d, not d − k: here it is a mean of eᵢⱼ."
+        )
+        expect_close(sigma2, right.sigma2, "W is right, and σ² isn't.")
 
 
 @exercise(
@@ -178,17 +226,27 @@ def em_step_on_the_covariance(answer: Any) -> None:
     "Start from the column means: np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes).",
 )
 def filling_in_without_uncertainty(answer: Any) -> None:
+    first, right, by_em = _shortcut()
+    mistakes = {
+        first: "That is the first round: go on filling in.",
+        by_em: "That is EM's own σ²: the loop gives another one.",
+        fit_ppca(tobamovirus(), 2).sigma2: "That is σ² of the whole table.",
+        right**0.5: "That is σ: its square is wanted.",
+        right * 38 / 37: "You divide by n − 1 somewhere: maximum likelihood wants n.",
+    }
+    expect_number(answer, right, 3, mistakes)
+
+
+@cache
+def _shortcut() -> tuple[float, float, float]:
+    """Return σ² of the shortcut after the first and the last round, and EM's."""
     holes = virus_holes()
     filled = np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes)
-    expect_not(
-        answer, fit_ppca(filled, 2).sigma2, "That is the first round: go on filling in.", 1e-3
-    )
-    for _ in range(200):
-        filled = fit_ppca(filled, 2).impute(holes)
-    right = fit_ppca(filled, 2).sigma2
-    expect_not(answer, 1.5430233, "That is EM's own σ²: the loop gives another one.", 1e-3)
-    expect_not(answer, fit_ppca(tobamovirus(), 2).sigma2, "That is σ² of the whole table.", 1e-3)
-    expect_close(answer, right, rtol=1e-3)
+    fits = []
+    for _ in range(201):
+        fits.append(fit_ppca(filled, 2))
+        filled = fits[-1].impute(holes)
+    return fits[0].sigma2, fits[-1].sigma2, fit_ppca_em(holes, 2).sigma2
 
 
 @exercise(
@@ -202,30 +260,52 @@ def gain_of_one_more_direction(answer: Any) -> None:
     for lam, n in (([5.0, 3.0, 2.0, 0.5], 10), ([4.0, 1.0, 1.0], 25), ([9.0, 8.0, 7.0, 1, 0.2], 7)):
         for k in range(len(lam) - 1):
             right = n / 2 * (_half(lam, k) - _half(lam, k + 1))
-            given = gain(np.array(lam), k, n)
+            given = as_number(gain(np.array(lam), k, n))
             if right > 1e-6:
                 expect_not(given, 2 * right, "Twice too much: ℓ has the factor n/2.")
                 expect_not(given, right / n, "That is the gain per sample: there are n of them.")
                 expect_not(given, -right, "The sign: a gain is positive.")
-            if abs(_number(given) - right) > 1e-6 * max(right, 1.0):
+            if k:
+                before = n / 2 * (_half(lam, k - 1) - _half(lam, k))
+                expect_not(given, before, "That is the step from k − 1 to k: one too early.")
+            if abs(given - right) > 1e-6 * max(right, 1.0):
                 raise WrongAnswer(f"For λ = {lam}, k = {k}, n = {n} it should be {right:.4f}.")
 
 
-def virus_holes():
+def _expect_three_digits(answer: Any, right: Sequence[float] | NDArray) -> None:
+    """Accept numbers that agree to three significant digits of the largest."""
+    close = "Close: three significant digits are asked for."
+    expect_numbers(answer, right, 2)
+    expect_numbers(answer, right, 3, close)
+
+
+def _recognise(answer: Any, mistake: Sequence[float] | NDArray, why: str) -> None:
+    """Say what is wrong with an answer that agrees with a typical mistake to three digits."""
+    try:
+        expect_numbers(answer, mistake, 3)
+    except WrongAnswer:
+        return
+    raise WrongAnswer(why)
+
+
+def _without_spread(C: NDArray, model: PPCA) -> NDArray:
+    """Return the W of an M-step that takes the posterior means for facts."""
+    W = model.W
+    WM = W @ np.linalg.inv(W.T @ W + model.sigma2 * np.eye(model.k))
+    return C @ WM @ np.linalg.inv(WM.T @ C @ WM)
+
+
+def virus_holes() -> NDArray:
     """Return the virus table with a fifth of its values removed, as in the chapter."""
     holes = tobamovirus()
     holes[np.random.default_rng(0).random(holes.shape) < 0.2] = np.nan
     return holes
 
 
-def _half(lam, k: int) -> float:
+def _half(lam: Sequence[float], k: int) -> float:
     """Return log|Σ̂| for the k-dimensional fit."""
-    lam = np.asarray(lam)
-    return float(np.log(lam[:k]).sum() + (lam.size - k) * np.log(lam[k:].mean()))
-
-
-def _number(given: Any) -> float:
-    return float(as_array(given, ()))
+    values = np.asarray(lam)
+    return float(np.log(values[:k]).sum() + (values.size - k) * np.log(values[k:].mean()))
 
 
 def _three(given: Any) -> tuple[Any, Any, Any]:
@@ -234,7 +314,7 @@ def _three(given: Any) -> tuple[Any, Any, Any]:
     return tuple(given)
 
 
-def _random_data(n: int, d: int, seed: int):
+def _random_data(n: int, d: int, seed: int) -> NDArray:
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, d)) * np.linspace(3, 1, d) + 2
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels import linear, rbf
 from ..preimages import locate_by_distances
 from .checking import (
+    WrongAnswer,
     as_array,
     as_function,
     exercise,
     expect_close,
     expect_not,
+    expect_number,
+    expect_numbers,
 )
 
 
@@ -23,11 +29,19 @@ from .checking import (
     "γᵢ = αᵢz + 1/n, with n = 4.",
 )
 def weights_by_hand(answer: Any) -> None:
-    expect_not(answer, [0.3, 0.3, -0.3, -0.3], "The mean feature is missing: the weights add to 0.")
-    expect_not(answer, [1.3, 1.3, 0.7, 0.7], "The mean feature has the weights 1/n, not 1.")
-    expect_not(answer, [0.75, 0.75, -0.25, -0.25], "The score z is missing.")
-    expect_not(answer, [0.25] * 4, "That is the mean feature alone.")
-    expect_close(answer, [0.55, 0.55, -0.05, -0.05])
+    weights = _vector(answer, 4)
+    mistakes = {
+        (0.3, 0.3, -0.3, -0.3): "The mean feature is missing: the weights add to 0.",
+        (1.3, 1.3, 0.7, 0.7): "The mean feature has the weights 1/n, not 1.",
+        (0.75, 0.75, -0.25, -0.25): "The score z is missing.",
+        (0.25,) * 4: "That is the mean feature alone.",
+        (-0.05, -0.05, 0.55, 0.55): "The order is wrong: the first two α are positive.",
+    }
+    for wrong, diagnosis in mistakes.items():
+        expect_not(weights, wrong, diagnosis, rtol=0.005)
+    if abs(weights.sum() - 1) > 0.02:
+        raise WrongAnswer("The weights of a reconstruction with its mean add up to 1.")
+    expect_numbers(weights, [0.55, 0.55, -0.05, -0.05], 2)
 
 
 @exercise(
@@ -36,12 +50,16 @@ def weights_by_hand(answer: Any) -> None:
     "‖φ̄‖² + 2z φ̄ᵀv + z².",
 )
 def norm_of_a_reconstruction(answer: Any) -> None:
-    expect_not(answer, 0.65, "The mixed term is missing: φ̄ and v need not be orthogonal.")
-    expect_not(answer, 0.7, "The mixed term comes twice.")
-    expect_not(answer, 0.35, "The norm of the mean feature is missing.")
-    expect_not(answer, 0.25, "That is the norm of zv alone: add φ̄.")
-    expect_not(answer, np.sqrt(0.75), "That is the norm: its square is asked for.", rtol=1e-4)
-    expect_close(answer, 0.75, rtol=1e-4)
+    mistakes = {
+        0.65: "The mixed term is missing: φ̄ and v need not be orthogonal.",
+        0.7: "The mixed term comes twice.",
+        0.35: "The norm of the mean feature is missing.",
+        0.25: "That is the norm of zv alone: add φ̄.",
+        0.4: "That is the norm of the mean feature alone: add zv.",
+        0.51: "0.4 is the square already.",
+        0.866: "That is the norm: its square is asked for.",
+    }
+    expect_number(answer, 0.75, 2, mistakes)
 
 
 @exercise(
@@ -51,12 +69,14 @@ def norm_of_a_reconstruction(answer: Any) -> None:
 )
 def another_parabola(answer: Any) -> None:
     roots = np.sort(np.roots([4.0, 0.0, -38.0, -8.0]).real)
-    expect_not(answer, roots[0], "That root is a local minimum, and not the lower one.", rtol=2e-3)
-    expect_not(answer, roots[1], "That root is a local maximum of the distance.", rtol=2e-3)
-    expect_not(answer, np.sqrt(10), "That matches the first coordinate alone.", rtol=1e-4)
-    expect_not(answer, 4, "That matches the second coordinate alone.", rtol=1e-4)
-    expect_not(answer, 2, "That is the mean of the two samples, not the nearest point.", rtol=1e-4)
-    expect_close(answer, roots[2], rtol=2e-4)
+    mistakes = {
+        roots[0]: "That root is a local minimum, and not the lower one.",
+        roots[1]: "That root is a local maximum of the distance.",
+        np.sqrt(10): "That matches the first coordinate alone.",
+        4.0: "That matches the second coordinate alone.",
+        2.0: "That is the mean of the two samples, not the nearest point.",
+    }
+    expect_number(answer, roots[2], 4, mistakes)
 
 
 @exercise(
@@ -66,14 +86,16 @@ def another_parabola(answer: Any) -> None:
 )
 def distance_translated(answer: Any) -> None:
     squared = -2 * 1.5**2 * np.log(0.6)
-    expect_not(answer, squared, "That is the square of the distance.", rtol=1e-3)
-    expect_not(answer, np.sqrt(-4.5 * np.log(0.2)), "κ is 1 − D²/2, not 1 − D².", rtol=1e-3)
-    expect_not(answer, np.sqrt(squared / 2), "The kernel has 2σ² in its exponent.", rtol=1e-3)
-    expect_not(
-        answer, np.sqrt(-4.5 * np.log(1 - 0.8**2 / 2)), "0.8 is the square already.", rtol=1e-3
-    )
-    expect_not(answer, np.sqrt(0.8), "That is the distance in feature space.", rtol=1e-3)
-    expect_close(answer, np.sqrt(squared), rtol=1e-3)
+    mistakes = {
+        squared: "That is the square of the distance.",
+        np.sqrt(-4.5 * np.log(0.2)): "κ is 1 − D²/2, not 1 − D².",
+        np.sqrt(squared / 2): "The kernel has 2σ² in its exponent.",
+        np.sqrt(-3.0 * np.log(0.6)): "σ is squared in the exponent.",
+        np.sqrt(-4.5 * np.log(1 - 0.8**2 / 2)): "0.8 is the square already.",
+        np.sqrt(-4.5 * np.log10(0.6)): "The natural logarithm belongs to the exponential.",
+        np.sqrt(0.8): "That is the distance in feature space.",
+    }
+    expect_number(answer, np.sqrt(squared), 3, mistakes)
 
 
 @exercise(
@@ -82,13 +104,15 @@ def distance_translated(answer: Any) -> None:
     "‖φ(x) − φ̂‖² = ‖z(x) − z‖² + lost; take the root.",
 )
 def distance_by_pythagoras(answer: Any) -> None:
-    expect_not(answer, 0.25, "That is the squared distance.")
-    expect_not(answer, np.sqrt(0.13), "What is lost of x is missing.", rtol=1e-3)
-    expect_not(answer, np.sqrt(0.12), "The mismatch of the scores is missing.", rtol=1e-3)
-    expect_not(
-        answer, np.sqrt(0.13 + 0.12**2), "What is lost was given as a square already.", rtol=1e-3
-    )
-    expect_close(answer, 0.5, rtol=1e-4)
+    mistakes = {
+        0.25: "That is the squared distance.",
+        np.sqrt(0.13): "What is lost of x is missing.",
+        np.sqrt(0.12): "The mismatch of the scores is missing.",
+        np.sqrt(0.13 + 0.12**2): "What is lost was given as a square already.",
+        np.sqrt(0.1 + 0.12): "The scores of x are compared with z: take the difference first.",
+        np.sqrt(0.13) + np.sqrt(0.12): "At right angles squares add up, not lengths.",
+    }
+    expect_number(answer, 0.5, 2, mistakes)
 
 
 @exercise(
@@ -99,16 +123,19 @@ def distance_by_pythagoras(answer: Any) -> None:
 )
 def gaussian_gradient(answer: Any) -> None:
     gradient = as_function(answer)
-    for seed, sigma in enumerate([0.8, 1.7]):
+    for seed, sigma in [(0, 0.8), (1, 1.7)]:
         x, X, gamma = _problem(seed)
         kappa = np.exp(-np.sum((x - X) ** 2, axis=1) / (2 * sigma**2))
         right = 2 / sigma**2 * (gamma * kappa) @ (x - X)
-        given = as_array(gradient(x.copy(), X.copy(), gamma.copy(), sigma), (2,))
+        given = _vector(gradient(x.copy(), X.copy(), gamma.copy(), sigma), 2)
         expect_not(given, -right, "The sign is wrong: yours points downhill.")
         expect_not(given, right / 2, "The factor 2 of −2Σγᵢκ is missing.")
         expect_not(given, -right / 2, "That is the slope of Σγᵢκ: the objective has −2 before it.")
         expect_not(given, right * sigma**2, "The factor 1/σ² is missing.")
+        expect_not(given, right * sigma, "The factor is 1/σ², not 1/σ.")
         expect_not(given, 2 / sigma**2 * kappa @ (x - X), "The weights γ are missing.")
+        narrow = 2 / sigma**2 * (gamma * kappa**2) @ (x - X)
+        expect_not(given, narrow, "The exponent is −‖x − xᵢ‖²/2σ², with the 2.")
         expect_close(given, right)
 
 
@@ -119,18 +146,26 @@ def gaussian_gradient(answer: Any) -> None:
 )
 def gaussian_step(answer: Any) -> None:
     step = as_function(answer)
-    for seed, sigma in enumerate([0.8, 1.7]):
+    for seed, sigma in [(0, 0.8), (1, 1.7), (2, 0.8), (21, 1.7)]:  # Σw < 0 in the last two
         x, X, gamma = _problem(seed)
         w = gamma * np.exp(-np.sum((x - X) ** 2, axis=1) / (2 * sigma**2))
-        given = as_array(step(x.copy(), X.copy(), gamma.copy(), sigma), (2,))
+        right = w @ X / w.sum()
+        given = _vector(step(x.copy(), X.copy(), gamma.copy(), sigma), 2)
         size, plain = np.abs(w), w / gamma
         narrow = gamma * (plain**2)
         expect_not(given, w @ X, "The division by the sum of the weights is missing.")
         expect_not(given, size @ X / size.sum(), "γᵢ keeps its sign: don't take absolute values.")
         expect_not(given, size @ X / w.sum(), "γᵢ keeps its sign: don't take absolute values.")
+        expect_not(given, w @ X / size.sum(), "Divide by Σwᵢ, not by the sum of their sizes.")
         expect_not(given, plain @ X / plain.sum(), "The weights γ are missing: that is mean shift.")
         expect_not(given, narrow @ X / narrow.sum(), "The exponent is −‖x − xᵢ‖²/2σ², with the 2.")
-        expect_close(given, w @ X / w.sum())
+        expect_not(given, right - x, "That is the step: the point that it leads to is asked for.")
+        if w.sum() < 0:
+            expect_not(given, -right, "Divide by Σwᵢ with its sign, not by its absolute value.")
+            expect_not(
+                given, 2 * x - right, "That is the guarded step: the plain one is asked for."
+            )
+        expect_close(given, right)
 
 
 @exercise(
@@ -139,13 +174,16 @@ def gaussian_step(answer: Any) -> None:
     "g′(u) = −1/(1 + u)², so the weights are as 0.5/4 to 0.5/25.",
 )
 def cauchy_step(answer: Any) -> None:
-    expect_not(answer, 6 / 7, "That weighs with g: the derivative g′ belongs there.", rtol=1e-3)
-    expect_not(answer, 1.5, "That is the plain mean: the weights depend on the distances.")
     both = np.exp([-0.5, -2.0])
-    expect_not(answer, 3 * both[1] / both.sum(), "That is the step of the Gaussian.", rtol=1e-3)
-    expect_not(answer, 3 * 0.5 / 25, "Divide by the sum of the weights.", rtol=1e-3)
-    expect_not(answer, 3 / 13, "u is the squared distance: 4, not 2.", rtol=1e-3)
-    expect_close(answer, 3 * 0.02 / 0.145, rtol=1e-3)
+    mistakes = {
+        6 / 7: "That weighs with g: the derivative g′ belongs there.",
+        1.5: "That is the plain mean: the weights depend on the distances.",
+        3 * both[1] / both.sum(): "That is the step of the Gaussian.",
+        3 * 0.5 / 25: "Divide by the sum of the weights.",
+        3 * (1 / 9) / (1 / 9 + 1 / 4): "u is the squared distance: 4, not 2.",
+        12 / 29 - 1: "That is the step: the point that it leads to is asked for.",
+    }
+    expect_number(answer, 12 / 29, 3, mistakes)
 
 
 @exercise(
@@ -154,11 +192,14 @@ def cauchy_step(answer: Any) -> None:
     "exp(−x²/2) = 0.9 exp(−(x − 1)²/2): take logarithms; the squares cancel.",
 )
 def where_the_denominator_vanishes(answer: Any) -> None:
-    expect_not(answer, 0.5, "Halfway the weights are 1 and −0.9, which is not zero.", rtol=1e-3)
-    expect_not(answer, 0.5 + np.log(0.9), "The sign of the logarithm is wrong.", rtol=1e-3)
-    expect_not(answer, 0.5 - np.log(0.9) / 2, "(1 − 2x)/2 = log 0.9: mind the 2.", rtol=1e-3)
-    expect_not(answer, 10, "That is where the weighted mean of the samples is.", rtol=1e-3)
-    expect_close(answer, 0.5 - np.log(0.9), rtol=1e-3)
+    mistakes = {
+        0.5: "Halfway the weights are 1 and −0.9, which is not zero.",
+        0.5 + np.log(0.9): "The sign of the logarithm is wrong.",
+        0.5 - np.log(0.9) / 2: "(1 − 2x)/2 = log 0.9: mind the 2.",
+        0.5 - np.log10(0.9): "The natural logarithm belongs to the exponential.",
+        10.0: "That is where the kernel values are left out: weigh with γᵢκ(x, xᵢ).",
+    }
+    expect_number(answer, 0.5 - np.log(0.9), 3, mistakes)
 
 
 @exercise(
@@ -175,12 +216,14 @@ def locate(answer: Any) -> None:
         P = rng.standard_normal((q, d)) + 3
         x = rng.dirichlet(np.ones(q)) @ P + 0.1 * (P[0] - P[1])
         d2 = np.sum((P - x) ** 2, axis=1)
-        given = as_array(place(P.copy(), d2.copy()), (d,))
+        given = _vector(place(P.copy(), d2.copy()), d)
         right, mean = locate_by_distances(P[None], d2[None])[0], P.mean(axis=0)
         expect_not(given, right - mean, "Add the mean again at the end.")
         expect_not(given, mean + 2 * (right - mean), "A factor 1/2 is missing.")
         expect_not(given, 2 * mean - right, "A sign is wrong: yours is the mirror image.")
         expect_not(given, mean, "That is the mean of the neighbours.")
+        rough = locate_by_distances(P[None], np.sqrt(d2)[None])[0]
+        expect_not(given, rough, "The distances are squared already.")
         expect_close(given, right, "The distances from your point are not those given.", rtol=1e-6)
 
 
@@ -194,20 +237,50 @@ def leave_one_out(answer: Any) -> None:
     errors = as_function(answer)
     for seed, kernel in enumerate([rbf(1.0), linear()]):
         rng = np.random.default_rng(seed)
-        Z, Y, ridge = rng.standard_normal((8, 2)), rng.standard_normal((8, 3)), 0.3
+        Z, Y, ridge = rng.standard_normal((60, 2)), rng.standard_normal((60, 3)), 0.3
         L = kernel(Z, Z)
-        R = np.linalg.inv(L + ridge * np.eye(8))
+        R = np.linalg.inv(L + ridge * np.eye(60))
         right = (R @ Y) / np.diag(R)[:, None]
-        given = as_array(errors(L.copy(), Y.copy(), ridge), (8, 3))
+        given, calls = _counted(lambda L=L, Y=Y: errors(L.copy(), Y.copy(), 0.3))
+        given = as_array(given, (60, 3))
         expect_not(given, ridge * R @ Y, "Those are the residuals of the fit with all samples.")
         expect_not(given, Y - right, "Those are the predictions: their errors are asked for.")
         expect_not(given, -right, "Right up to the sign: truth minus prediction.")
         expect_not(given, right / ridge, "ρ cancels: it is in the residuals and in 1 − Hᵢᵢ.")
         expect_not(given, ridge * right, "ρ cancels: it is in the residuals and in 1 − Hᵢᵢ.")
+        expect_not(given, right**2, "Those are the squares: the errors themselves are asked for.")
         expect_close(given, right)
+        if calls >= 60:
+            raise WrongAnswer(
+                "The errors are right, but there is a regression for each sample in it: "
+                "one for all of them is enough."
+            )
 
 
-def _problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _vector(answer: Any, d: int) -> NDArray:
+    """Return d numbers, also if they come as a row or as a column."""
+    if np.shape(answer) in ((1, d), (d, 1)):
+        answer = np.ravel(answer)
+    return as_array(answer, (d,))
+
+
+def _counted(run: Callable[[], Any]) -> tuple[Any, int]:
+    """Return what a function returns, and how often it called linear algebra meanwhile."""
+    calls, before = [], sys.getprofile()
+
+    def watch(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and "linalg" in frame.f_code.co_filename:
+            calls.append(frame.f_code.co_name)
+
+    sys.setprofile(watch)
+    try:
+        result = run()
+    finally:
+        sys.setprofile(before)
+    return result, max((calls.count(name) for name in set(calls)), default=0)
+
+
+def _problem(seed: int) -> tuple[NDArray, NDArray, NDArray]:
     """Return a point, samples and weights of both signs that add up to one."""
     rng = np.random.default_rng(seed)
     gamma = rng.standard_normal(6)

@@ -5,22 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..compare import align_signs
 from ..datasets import matrix_with_singular_values
 from ..svd import frobenius_norm, low_rank, thin_svd
 from .checking import (
     WrongAnswer,
+    agrees,
     as_array,
     as_function,
     as_number,
     exercise,
     expect_close,
-    expect_directions,
     expect_not,
+    expect_number,
+    expect_numbers,
 )
 
 SHAPES = [(5, 3), (3, 5), (5, 5)]  # tall, wide, square
-TWO_BY_TWO = np.array([[2.0, 2.0], [-1.0, 1.0]])
+TWO_BY_THREE = np.array([[3.0, 2.0, 2.0], [2.0, 3.0, -2.0]])  # s = 5, 3
+THREE_DIGITS = 6e-4  # half a unit of the third digit of numbers up to 1, and a little
 
 
 @exercise(
@@ -29,10 +34,13 @@ TWO_BY_TWO = np.array([[2.0, 2.0], [-1.0, 1.0]])
     "Square them, add, take the root.",
 )
 def norm_from_singular_values(answer: Any) -> None:
-    expect_not(answer, 9.0, "That is the sum of the singular values: square them first.")
-    expect_not(answer, 25.0, "That is the square of the norm: take the root.")
-    expect_not(answer, 4.0, "That is the spectral norm.")
-    expect_close(answer, 5.0)
+    mistakes = {
+        9.0: "That is the sum of the singular values: square them first.",
+        3.0: "That is the root of their sum: the squares under the root are missing.",
+        25.0: "That is the square of the norm: take the root.",
+        4.0: "That is the spectral norm.",
+    }
+    expect_number(answer, 5.0, 3, mistakes)
 
 
 @exercise(
@@ -41,46 +49,80 @@ def norm_from_singular_values(answer: Any) -> None:
     "Find the largest whole k with k(n + d + 1) < n·d, for n = 427 and d = 640.",
 )
 def largest_rank_that_saves(answer: Any) -> None:
-    if as_number(answer) % 1:
+    k = as_number(answer)
+    if k == 255:
+        return
+    if k % 1:
         raise WrongAnswer("A number of terms is a whole number.")
-    expect_not(answer, 256, "At 256 the factors already take more numbers than the picture.")
-    expect_close(answer, 255)
+    if k == 427:
+        raise WrongAnswer("That is the largest rank: its factors take more than the picture.")
+    if k > 255:
+        raise WrongAnswer("With so many terms the factors take more numbers than the picture.")
+    if k > 0:
+        raise WrongAnswer("That saves, but it is not the largest k that does.")
+    raise WrongAnswer("A number of terms is positive.")
 
 
 @exercise(
     "svd-3",
-    "The right singular vectors are eigenvectors of AᵀA.",
-    "AᵀA = [[5, 3], [3, 5]]: its eigenvectors point along (1, 1) and (1, −1).",
-    "Give them length one and put them into the columns of a 2×2 array, larger eigenvalue first.",
+    "The smaller Gram matrix is AAᵀ. Its eigenvectors are the left singular vectors uᵢ.",
+    "AAᵀ = [[17, 8], [8, 17]] has the eigenvalues 25 and 9; then vᵢ = Aᵀuᵢ/sᵢ.",
+    "v₁ points along (1, 1, 0), v₂ along (1, −1, 4). Give them length one and put them into the "
+    "columns of a 3×2 array.",
 )
 def right_vectors_by_hand(answer: Any) -> None:
-    right = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2)
-    given = as_array(answer, (2, 2))
+    right = np.array([[1.0, 1.0, 0.0], [1.0, -1.0, 4.0]]).T / np.sqrt([2.0, 18.0])
+    shape = _shape(answer)
+    if shape == (2, 3):
+        raise WrongAnswer("These are 2 rows of length 3: put the vectors into columns.")
+    if shape == (2, 2):
+        raise WrongAnswer("Vectors with 2 entries are left singular vectors.")
+    if shape == (3, 3):
+        raise WrongAnswer("There are 2 singular values above zero, so 2 right singular vectors.")
+    given = as_array(answer, (3, 2))
     lengths = np.linalg.norm(given, axis=0)
-    if np.abs(lengths - 1).max() > 2e-3:
+    if np.abs(lengths - 1).max() > 0.02:
         raise WrongAnswer(f"The columns have lengths {lengths.round(3)}: they should be 1.")
-    if np.allclose(np.abs(given), np.eye(2)):
-        raise WrongAnswer("Those are the left singular vectors.")
-    if np.abs(given[0] - given[1]).argmin() == 1:  # (1, 1) stands in the second column
+    if _off_by(given[:, ::-1], right) <= 5e-3:
         raise WrongAnswer("The order is wrong: the larger singular value comes first.")
-    expect_directions(given, right, tol=2e-3)
+    if _off_by(given, right) > 5e-3:
+        raise WrongAnswer("At least one column is no right singular vector.")
+    if _off_by(given, right) > THREE_DIGITS:
+        raise WrongAnswer("Close: three digits are asked for.")
+
+
+def _shape(answer: Any) -> tuple[int, ...]:
+    """Return the shape of what can be an array, and () for all else."""
+    try:
+        return np.shape(answer)
+    except Exception:  # ragged lists, or objects with a mind of their own
+        return ()
+
+
+def _off_by(given: NDArray, right: NDArray) -> float:
+    """Return the largest difference, each column at the sign that fits better."""
+    return float(np.abs(align_signs(right, given) - right).max())
 
 
 @exercise(
     "svd-4",
     "Keep one term of the sum s₁u₁v₁ᵀ + s₂u₂v₂ᵀ.",
-    "s₁ = 2√2, u₁ = (1, 0) and v₁ = (1, 1)/√2.",
+    "s₁ = 5, u₁ = (1, 1)/√2 and v₁ = (1, 1, 0)/√2.",
 )
 def rank_one_by_hand(answer: Any) -> None:
-    svd = thin_svd(TWO_BY_TWO)
-    leading = np.outer(svd.U[:, 0], svd.V[:, 0])
-    expect_not(answer, leading, "That is u₁v₁ᵀ: the factor s₁ is missing.")
-    expect_not(
-        answer,
-        TWO_BY_TWO - low_rank(TWO_BY_TWO, 1),
-        "That is what the best one leaves.",
-    )
-    expect_close(answer, low_rank(TWO_BY_TWO, 1))
+    right = low_rank(TWO_BY_THREE, 1)
+    mistakes = [
+        (TWO_BY_THREE, "That is A itself, of rank 2."),
+        (right / 5, "That is u₁v₁ᵀ: the factor s₁ is missing."),
+        (right * 5, "The factor is s₁, not its square."),
+        (TWO_BY_THREE - right, "That is what the best one leaves: the second term."),
+    ]
+    if _shape(answer) == (3, 2):
+        raise WrongAnswer("That has the shape of Aᵀ: the term is u₁v₁ᵀ, not v₁u₁ᵀ.")
+    for wrong, why in mistakes:
+        expect_not(answer, wrong, why, rtol=1e-3)
+    error = frobenius_norm(TWO_BY_THREE - as_array(answer, (2, 3)))
+    expect_numbers(answer, right, 3, f"Its error is {error:.4g}, and 3 can be had with rank one.")
 
 
 @exercise(
@@ -89,10 +131,15 @@ def rank_one_by_hand(answer: Any) -> None:
     "For k = 2 the lost share is (1² + 0.5²)/(10² + 3² + 1² + 0.5²) = 0.0113, its root 0.106.",
 )
 def two_meanings_of_five_percent(answer: Any) -> None:
-    given = as_array(answer, (2,))
-    if np.array_equal(given, [2, 3]):
+    first, second = as_array(answer, (2,))
+    if (first, second) == (2, 3):
         raise WrongAnswer("Both numbers are right, in the other order.")
-    expect_close(given, [3, 2])
+    if first != 3:
+        of_two = " 2 is the answer for the lost share: take the root." if first == 2 else ""
+        raise WrongAnswer(f"The first number, for the relative error, is wrong.{of_two}")
+    if second != 2:
+        of_three = " 3 is the answer for its root: the share has squares." if second == 3 else ""
+        raise WrongAnswer(f"The second number, for the lost share, is wrong.{of_three}")
 
 
 @exercise(
@@ -105,11 +152,25 @@ def rank_one_terms(answer: Any) -> None:
     terms_of = as_function(answer)
     for r, (n, d) in enumerate(SHAPES, 1):
         A = matrix_with_singular_values([3.0, 2.0, 1.0][:r], n, d, r)
-        terms = as_array(terms_of(A.copy()), (r, n, d))
-        if np.allclose(terms.sum(axis=0), A) and not np.allclose(terms[0], low_rank(A, 1)):
-            raise WrongAnswer("The terms add up to A, but the first is not the leading one.")
-        expect_close(terms[0], low_rank(A, 1), "The first term should be s₁u₁v₁ᵀ.")
-        expect_close(terms.sum(axis=0), A, "The terms should add up to A.")
+        truncations = np.array([low_rank(A, i + 1) for i in range(r)])
+        right = np.diff(truncations, axis=0, prepend=np.zeros((1, n, d)))
+        terms = terms_of(A.copy())
+        if r < min(n, d) and _shape(terms)[:1] == (min(n, d),):
+            raise WrongAnswer(f"A {n}×{d} matrix of rank {r} came: leave out terms that are 0.")
+        _judge_terms(as_array(terms, (r, n, d)), right, truncations)
+
+
+def _judge_terms(terms: NDArray, right: NDArray, truncations: NDArray) -> None:
+    """Compare each term with its own: the sum alone says little."""
+    if len(right) > 1:
+        expect_not(terms, truncations, "Those are A₁, A₂, …: each holds the terms before, too.")
+        expect_not(terms[::-1], right, "The order is wrong: the first is not the leading term.")
+    s = np.linalg.norm(right, axis=(1, 2), keepdims=True)
+    expect_not(terms, right / s, "Those are uᵢvᵢᵀ: the factors sᵢ are missing, as in s₁u₁v₁ᵀ.")
+    adds_up = np.allclose(terms.sum(axis=0), right.sum(axis=0))
+    for i, (term, wanted) in enumerate(zip(terms, right, strict=True), 1):
+        gap = " Your terms add up to A, but that is not enough." if adds_up else ""
+        expect_close(term, wanted, f"Term {i} is not sᵢuᵢvᵢᵀ with i = {i}.{gap}")
 
 
 @exercise(
@@ -119,17 +180,22 @@ def rank_one_terms(answer: Any) -> None:
 )
 def another_best_approximation(answer: Any) -> None:
     B = as_array(answer, (3, 3))
-    rank = np.linalg.matrix_rank(B, tol=1e-3)
+    rank = np.linalg.matrix_rank(B, tol=2e-3)
     if rank > 2:
         raise WrongAnswer(f"Its rank is {rank}: at most 2 is wanted.")
+    if any(np.abs(B - np.diag(known)).max() < 0.01 for known in ([2, 1, 0], [2, 0, 1])):
+        raise WrongAnswer(
+            "It is one of the two that the exercise names, or within 0.01 of it: find a third."
+        )
     # A best B keeps the first axis and projects the plane of the tie on to a line in it.
-    line = B[1:, 1:]
-    off = [B[0] - [2, 0, 0], B[:, 0] - [2, 0, 0], line - line.T, line @ line - line]
-    if max(np.abs(part).max() for part in off) > 2e-3 or abs(np.trace(line) - 1) > 2e-3:
-        error = frobenius_norm(np.diag([2.0, 1.0, 1.0]) - B)
-        raise WrongAnswer(f"Its error is {error:.6f}, and 1 can be had.")
-    if any(np.allclose(B, np.diag(known), atol=0.01) for known in ([2, 1, 0], [2, 0, 1])):
-        raise WrongAnswer("It is one of the two that the exercise names: find a third.")
+    w = np.linalg.eigh(B[1:, 1:] + B[1:, 1:].T)[1][:, -1]
+    nearest = np.diag([2.0, 0.0, 0.0])
+    nearest[1:, 1:] = np.outer(w, w)
+    error, off = frobenius_norm(np.diag([2.0, 1.0, 1.0]) - B), np.abs(B - nearest).max()
+    if error > 1.001:
+        raise WrongAnswer(f"Its error is {error:.4f}, and 1 can be had.")
+    if off > 2 * THREE_DIGITS:
+        raise WrongAnswer(f"Close: a best one differs from it by {off:.2g} in one entry.")
 
 
 @exercise(
@@ -138,10 +204,19 @@ def another_best_approximation(answer: Any) -> None:
     "thin_svd(A).s holds both singular values, and never forms AᵀA.",
 )
 def small_value_next_to_a_large_one(answer: Any) -> None:
-    if as_number(answer) == 0:
+    given = as_number(answer)
+    if given == 0:
         raise WrongAnswer("That is what AᵀA leaves of it: the value is small, not zero.")
-    expect_not(answer, np.sqrt(2), "That is the larger one.", rtol=1e-3)
-    expect_close(answer, np.sqrt(2.5) * 1e-9, rtol=1e-4)
+    if 3e-9 < abs(given) < 1e-7:
+        raise WrongAnswer("That is of the size √ε: rounding noise in AᵀA.")
+    if 0 < abs(given) < 1e-15 and not agrees(given, 2.5e-18, 2):
+        raise WrongAnswer("That is of the size ε: rounding noise in AᵀA, and no root was taken.")
+    mistakes = {
+        np.sqrt(2): "That is the larger one.",
+        2.5e-18: "That is the eigenvalue of AᵀA: take the root.",
+        1e-9: "That is δ, an entry of A and no singular value.",
+    }
+    expect_number(given, np.sqrt(2.5) * 1e-9, 4, mistakes, "It is no singular value of A.")
 
 
 @exercise(
@@ -156,6 +231,7 @@ def nearest_singular_matrix(answer: Any) -> None:
         B = as_array(nearest(A.copy()), A.shape)
         if np.linalg.matrix_rank(B, tol=1e-8) == len(s):
             raise WrongAnswer("What your function returns is not singular.")
+        expect_not(B, A - low_rank(A, 1), "You dropped the largest singular value.")
         expect_close(B, low_rank(A, len(s) - 1), "It is singular, but a nearer one exists.")
 
 
@@ -167,16 +243,29 @@ def nearest_singular_matrix(answer: Any) -> None:
 def least_squares_with_a_cut(answer: Any) -> None:
     solve = as_function(answer)
     for kept, (n, d) in enumerate(SHAPES, 1):
-        whole = matrix_with_singular_values([3.0, 2.0, 1.0][:kept] + [1e-7], n, d, kept)
-        A = low_rank(whole, kept)  # what is left when values up to 1e-5 · s₁ are dropped
-        b = np.random.default_rng(kept).standard_normal(n)
-        x = as_array(solve(whole.copy(), b.copy(), 1e-5), (d,))
-        if np.linalg.norm(x) > 1e4:
-            raise WrongAnswer("It is huge: a tiny singular value was inverted. Use rtol.")
-        unexplained = A.T @ (b - A @ x)
-        expect_close(unexplained, np.zeros(d), "b − Ax is not orthogonal to A's columns.")
-        right = np.linalg.lstsq(A, b, rcond=1e-10)[0]
-        expect_close(x, right, "It fits as well as can be, but a shorter x does the same.")
+        for unit in (1.0, 1e4, 1e-6):  # what is small is small beside s₁ only
+            s = unit * np.array([3.0, 2.0, 1e-3][:kept] + [1e-7])
+            A = matrix_with_singular_values(s, n, d, kept)
+            b = np.random.default_rng(kept).standard_normal(n)
+            x = as_array(solve(A.copy(), b.copy(), 1e-5), (d,))
+            _judge_solution(unit * x, A / unit, b, unit)
+
+
+def _judge_solution(x: NDArray, A: NDArray, b: NDArray, unit: float) -> None:
+    """Compare x with the solution for A cut at 1e-5 s₁, the unit of A taken off."""
+    where = "" if unit == 1.0 else f" (A was {unit:g} times a matrix that went well.)"
+    f = thin_svd(A, rtol=1e-5)
+    right = f.V @ (f.U.T @ b / f.s)
+    if np.linalg.norm(x) > 100 * np.linalg.norm(right):
+        raise WrongAnswer(f"It is huge: a tiny singular value was inverted. Use rtol · s₁.{where}")
+    unexplained = f.matrix().T @ (b - f.matrix() @ x)
+    if np.abs(unexplained).max() > 1e-6:
+        fewer = [g.V @ (g.U.T @ b / g.s) for g in map(f.truncate, range(f.rank))]
+        if any(np.allclose(x, other) for other in fewer):
+            raise WrongAnswer(f"Too much was cut: keep each s > rtol · s₁.{where}")
+        raise WrongAnswer(f"b − Ax is not orthogonal to A's columns.{where}")
+    why = f"It fits as well as can be, but a shorter x does the same.{where}"
+    expect_close(x, right, why)
 
 
 @exercise(
@@ -187,27 +276,40 @@ def least_squares_with_a_cut(answer: Any) -> None:
 def spectral_norm_is_blind(answer: Any) -> None:
     A = np.diag([3.0, 2.0, 1.0])
     B = as_array(answer, (3, 3))
-    rank = np.linalg.matrix_rank(B, tol=1e-5)
+    rank = np.linalg.matrix_rank(B, tol=2e-3)
     if rank > 1:
         raise WrongAnswer(f"Its rank is {rank}: 1 is wanted.")
+    if np.abs(B - np.diag([3.0, 0.0, 0.0])).max() < 0.01:
+        raise WrongAnswer("That is A₁ itself, or within 0.01 of it: find another.")
     error = np.linalg.norm(A - B, 2)
-    if error > 2 + 1e-6:
+    if error > 2 + 2 * THREE_DIGITS:
         raise WrongAnswer(f"Its spectral error is {error:.4f}, and 2 can be had.")
-    expect_not(B, np.diag([3.0, 0.0, 0.0]), "That is A₁ itself: find another.")
 
 
 @exercise(
     "svd-12",
     "Write ‖A − Q‖²_F = ‖A‖²_F − 2 tr(QᵀA) + d: which orthogonal Q makes the trace largest?",
     "With A = U diag(s) Vᵀ it is Σ sᵢWᵢᵢ, W = VᵀQᵀU orthogonal: no entry of W exceeds 1.",
-    "So W = I, that is Q = UVᵀ.",
+    "So W = I, that is Q = UVᵀ, with the square factors of a full SVD.",
 )
 def nearest_orthogonal_matrix(answer: Any) -> None:
     nearest = as_function(answer)
     mirror = np.diag([1.0, 1.0, -1.0])  # turns a positive determinant into a negative one
     rotated = matrix_with_singular_values([3.0, 2.0, 0.5], 3, 3)
-    for A in (rotated, rotated @ mirror, matrix_with_singular_values([1.2, 0.9], 2, 2)):
-        Q = as_array(nearest(A.copy()), A.shape)
-        expect_close(Q.T @ Q, np.eye(len(A)), "What your function returns is not orthogonal.")
-        svd = thin_svd(A)
-        expect_close(Q, svd.U @ svd.V.T, "It is orthogonal, but a nearer one exists.")
+    small = matrix_with_singular_values([1.2, 0.9], 2, 2)
+    singular = [matrix_with_singular_values(s, 3, 3, 1) for s in ([3.0, 1.0], [2.0])]
+    for A in (rotated, rotated @ mirror, small, *singular):
+        _judge_orthogonal(as_array(nearest(A.copy()), A.shape), A)
+
+
+def _judge_orthogonal(Q: NDArray, A: NDArray) -> None:
+    """Q is nearest if QᵀA = V diag(s) Vᵀ; for a singular A several are."""
+    f = thin_svd(A)
+    if f.rank < len(A):
+        thin = "For a singular A what it returns is not orthogonal: UVᵀ needs the full SVD."
+        expect_not(Q, f.U @ f.V.T, thin)
+    expect_close(Q.T @ Q, np.eye(len(A)), "What your function returns is not orthogonal.")
+    if np.allclose(Q.T @ A, (f.V * f.s) @ f.V.T, atol=1e-6):
+        return
+    expect_not(Q, f.V @ f.U.T, "That is VUᵀ, the transpose of the nearest one.")
+    raise WrongAnswer("It is orthogonal, but a nearer one exists.")

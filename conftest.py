@@ -1,0 +1,11 @@
+"""Every test worker, and every notebook that it starts, computes with one BLAS thread.
+
+Workers already fill the cores; with more threads each, their pools fight, and the suite takes
+several times as long. OMP_NUM_THREADS in the environment says otherwise. This stands at the top of
+the tree so that it is read first, whatever part of the tests is run.
+"""
+
+import os
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, os.environ.get("OMP_NUM_THREADS", "1"))

@@ -1,0 +1,473 @@
+"""Five roads to the leading s and V of centred data, X_c = U diag(s) Vᵀ, and the choice of one.
+
+A solver takes X_c, the number of directions (or a share of the variance, or None for all) and rng.
+It returns at least as many directions as were asked for; :func:`leading_triplets` cuts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from .checks import component_count, data_matrix, linear_map, symmetric_map
+from .eigen import GramOperator, lanczos_pays, top_eigenpairs
+from .sums import column_means, gram_matrix, scatter_matrix, sum_of_squares
+
+__all__ = [
+    "Centered",
+    "Found",
+    "Solver",
+    "by_best",
+    "by_covariance",
+    "by_gram",
+    "by_lanczos",
+    "by_sampling",
+    "by_svd",
+    "complete",
+    "complete_data",
+    "complete_table",
+    "count_or_share",
+    "finite_means",
+    "gram_eigenpairs",
+    "leading_triplets",
+    "refuse_constant",
+    "row_vector",
+]
+
+LARGE = 3000  # rows and columns from which a few directions are found by iterating
+ROOM = 2**31  # bytes, two gigabytes, up to which a square matrix is formed
+FIRST_GUESS = 8  # directions to begin with where a share of the variance is asked for
+MEAN_ROUNDING = 16  # errors of the mean of a column, in units of its last digit
+
+Data = NDArray | sparse.csr_array | LinearOperator
+
+
+class Found(NamedTuple):
+    """What a solver has found: singular values, falling, directions, and ‖X_c‖²_F."""
+
+    s: NDArray  # (m,) zero where they can't be told from rounding
+    V: NDArray  # (d, m) orthonormal columns, at least where s > 0
+    total: float
+
+
+Solver = Callable[["Centered", float | None, int | np.random.Generator], Found]
+
+
+class Centered(LinearOperator):
+    """X_c = X − 1x̄ᵀ by its products with matrices; it is formed only where a method says so."""
+
+    def __init__(
+        self,
+        X: Data,
+        mean: NDArray,
+        times: Callable[[NDArray], NDArray],
+        transpose_times: Callable[[NDArray], NDArray],
+    ):
+        single = X.dtype == np.float32
+        super().__init__(np.dtype(np.float32 if single else np.float64), X.shape)
+        self.X, self.mean, self.times, self.transpose_times = X, mean, times, transpose_times
+
+    @property
+    def formed(self) -> bool:
+        """Whether X is an array, so that X_c can be formed at the price of another one."""
+        return isinstance(self.X, np.ndarray)
+
+    def array(self) -> NDArray:
+        """Form X_c: (n, d)."""
+        return self.X - self.mean
+
+    def scatter(self) -> NDArray:
+        """Form X_cᵀX_c: (d, d)."""
+        self._check_room(self.shape[1], "X_cᵀX_c")
+        return scatter_matrix(self.X, self.mean) if self.formed else GramOperator(self).whole()
+
+    def gram(self) -> NDArray:
+        """Form X_cX_cᵀ: (n, n)."""
+        self._check_room(self.shape[0], "X_cX_cᵀ")
+        return gram_matrix(self.X, self.mean) if self.formed else GramOperator(self.T).whole()
+
+    def sum_of_squares(self) -> float:
+        """Return ‖X_c‖²_F. Costs a pass over X, of an operator min(n, d) products with vectors."""
+        if not isinstance(self.X, LinearOperator):
+            return sum_of_squares(self.X, self.mean)
+        A = self if self.shape[1] <= self.shape[0] else self.T
+        m = A.shape[1]
+        units = (np.eye(m, min(64, m - i), -i, dtype=self.dtype) for i in range(0, m, 64))
+        return float(sum(np.sum((A @ block) ** 2, dtype=float) for block in units))
+
+    def rounding(self) -> float:
+        """Return the largest singular value that errors of the mean can cause in constant data."""
+        n = self.shape[0]
+        units = MEAN_ROUNDING if self.formed else max(MEAN_ROUNDING, n)  # added up without pieces
+        largest = float(np.abs(self.mean).max())
+        size = largest * float(np.linalg.norm(self.mean / (largest or 1.0)))
+        return units * float(np.finfo(self.dtype).eps) * float(np.sqrt(n)) * size
+
+    def in_range(self) -> Centered:
+        """Return X_c itself, or in doubles if single precision can't hold its squares."""
+        if self.dtype == np.float64 or isinstance(self.X, LinearOperator):
+            return self
+        peak = largest_modulus(self.X)
+        if peak == 0 or 1e-12 < peak < 1e12:
+            return self
+        return Centered(
+            self.X.astype(float), self.mean.astype(float), self.times, self.transpose_times
+        )
+
+    def _check_room(self, order: int, what: str) -> None:
+        size = order**2 * self.dtype.itemsize
+        if size > ROOM:
+            small = min(self.shape)
+            if small < order:
+                way_out = f'choose solver="{"gram" if small == self.shape[0] else "covariance"}"'
+            else:
+                most = next(k for k in range(small, -1, -1) if lanczos_pays(small, k))
+                way_out = f"ask for at most k={most}, which can be found without it"
+            raise ValueError(
+                f"For that the {order}×{order} matrix {what} is needed, and takes "
+                f"{size / 1e9:.1f} GB: {way_out}."
+            )
+
+    def _matvec(self, x: NDArray) -> NDArray:
+        return self._matmat(x.reshape(-1, 1)).ravel()
+
+    def _rmatvec(self, y: NDArray) -> NDArray:
+        return self._rmatmat(y.reshape(-1, 1)).ravel()
+
+    def _matmat(self, B: NDArray) -> NDArray:
+        return np.asarray(self.times(B), np.result_type(self.dtype, B))
+
+    def _rmatmat(self, Y: NDArray) -> NDArray:
+        return np.asarray(self.transpose_times(Y), np.result_type(self.dtype, Y))
+
+    def _transpose(self) -> LinearOperator:
+        return _Transposed(self)
+
+
+class _Transposed(LinearOperator):
+    """The transpose of a real operator, without the copies that SciPy's conjugation makes."""
+
+    def __init__(self, A: Centered):
+        super().__init__(A.dtype, A.shape[::-1])
+        self.A = A
+
+    def _matmat(self, B: NDArray) -> NDArray:
+        return self.A._rmatmat(B)
+
+    def _rmatmat(self, B: NDArray) -> NDArray:
+        return self.A._matmat(B)
+
+    def _transpose(self) -> LinearOperator:
+        return self.A
+
+
+def complete_data(X: Any) -> Data:
+    """Return X as :func:`linear_map` does; where NaN marks gaps, point to what can fit them."""
+    return _or_point_to_em(linear_map, X)
+
+
+def complete_table(X: Any) -> NDArray:
+    """Return X as :func:`data_matrix` does; where NaN marks gaps, point to what can fit them."""
+    return _or_point_to_em(data_matrix, X)
+
+
+def finite_means(X: Data) -> NDArray:
+    """Return x̄, (d,); refuse NaN and infinity, which a mean shows without a pass of its own."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = column_means(X)
+    if not np.isfinite(mean).all():
+        complete_data(X)
+        _refuse_overflow(np.inf)
+    return mean
+
+
+def _or_point_to_em(check: Callable[[Any], Any], X: Any) -> Any:
+    try:
+        return check(X)
+    except ValueError as error:
+        if "(NaN)" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} If NaN marks values that were not observed, fit_ppca_em(X, k) fits the "
+            f"others, and its impute(X) fills the gaps."
+        ) from None
+
+
+def count_or_share(k: float | None, X: Data) -> float | None:
+    """Return k as a number of directions that X can have, a share between 0 and 1, or None."""
+    if k is None:
+        return None
+    if not _is_fraction(k):
+        n, d = X.shape
+        return component_count(k, min(n, d), f"a {n}×{d} matrix")
+    if 0 < k < 1:
+        return float(k)
+    raise ValueError(
+        f"k={k!r}: a whole number of components (k=1 is one), a share of the variance between 0 "
+        f"and 1, or None for all that have variance is needed."
+    )
+
+
+def refuse_constant(scale: NDArray, mean: NDArray, names: tuple[str, ...] | None) -> None:
+    """Refuse columns whose scale is that of the rounding of their mean."""
+    constant = scale <= MEAN_ROUNDING * np.finfo(scale.dtype).eps * np.abs(mean)
+    if constant.any():
+        j = int(np.argmax(constant))
+        raise ValueError(
+            f"Column {j}{f' ({names[j]!r})' if names else ''} is constant: it has zero variance "
+            f"and can't be scaled to variance one. Drop constant columns first."
+        )
+
+
+def row_vector(v: Any, d: int, name: str) -> NDArray:
+    """Return v as a vector of d finite numbers."""
+    row = data_matrix(np.atleast_2d(v), name)
+    if row.shape != (1, d):
+        raise ValueError(f"{name} has shape {np.shape(v)}: {d} numbers are needed.")
+    return row[0]
+
+
+def gram_eigenpairs(K: Any, k: int) -> tuple[NDArray, NDArray]:
+    """Return the k leading eigenvalues of a Gram matrix, rounding noise as 0, and eigenvectors.
+
+    A matrix with a clearly negative eigenvalue is refused.
+    """
+    K = symmetric_map(data_matrix(K, "K"))
+    n = len(K)
+    k = component_count(k, n, f"a {n}×{n} Gram matrix")
+    lam, a, lowest = top_eigenpairs(K, max(k, 1))
+    size, eps = max(float(lam[0]), -lowest), float(np.finfo(K.dtype).eps)
+    if lowest < -np.sqrt(eps) * size:
+        raise ValueError(
+            f"K has an eigenvalue of at most {lowest:.3g}: a Gram matrix has none below zero. "
+            f"For centred data form it as X_c @ X_c.T."
+        )
+    return np.where(lam > n * eps * size, lam, 0)[:k], a[:, :k]
+
+
+def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) -> Found:
+    """Return s (k,), V (d, k) and ‖X_c‖²_F.
+
+    k=None keeps all with s > 0, a share as few as have that part of the squares. Beyond the rank
+    s is zero, and the columns of V are arbitrary and orthonormal.
+    """
+    data = X_c.in_range()
+    with np.errstate(over="ignore", invalid="ignore"):  # refused by _check_range
+        found = solve(data, k, rng) if k != 0 else _nothing(data)
+    s, V, total = found
+    rounding = X_c.rounding()
+    _check_range(X_c, total, rounding)
+    s = np.where((s > rounding) & (total > rounding**2), s, 0).astype(X_c.dtype)
+    count = _count(s, total, k)
+    s, V = complete(s[:count], V[:, :count].astype(X_c.dtype), count)
+    return Found(s, V, total)
+
+
+# The solvers
+
+
+def by_svd(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+    """Take the SVD of X_c, through QR so that U is never formed. All digits; O(nd·min(n, d))."""
+    if not X_c.formed:
+        raise ValueError(
+            'solver="svd" works on dense arrays, and X is sparse or a LinearOperator: '
+            'choose "auto" or "lanczos", which never make it dense.'
+        )
+    Xc = X_c.array()
+    if Xc.shape[0] >= Xc.shape[1]:
+        _, s, Vt = np.linalg.svd(np.linalg.qr(Xc, mode="r"))  # X_c = QR: the same s and V as R
+        V = Vt.T
+    else:
+        V, s = _left_factors(Xc.T)
+    total = float(np.sum(s.astype(float) ** 2))
+    return Found(_above_noise(s, max(Xc.shape) * float(np.finfo(s.dtype).eps)), V, total)
+
+
+def by_covariance(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+    """Take the eigenvectors of the d×d matrix X_cᵀX_c: nd² operations, half of the digits."""
+    C = X_c.scatter()
+    total = float(np.trace(C, dtype=float))
+    lam, V = _eigenpairs(C, _one_more(X_c, k), total)
+    return Found(_above_noise(np.sqrt(np.maximum(lam, 0)), _squared_noise(X_c)), V, total)
+
+
+def by_gram(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+    """Take the eigenvectors a of the n×n matrix X_cX_cᵀ, and an orthonormal basis of X_cᵀa."""
+    K = X_c.gram()
+    total = float(np.trace(K, dtype=float))
+    _, a = _eigenpairs(K, _one_more(X_c, k), total)
+    V, s = _left_factors(X_c.T @ a)
+    return Found(_above_noise(s, _squared_noise(X_c)), V, total)
+
+
+def by_lanczos(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+    """Iterate with products: the eigenvectors of the smaller of X_cᵀX_c and X_cX_cᵀ.
+
+    Neither is formed, unless so many directions are wanted that iterating would not pay.
+    """
+    n, d = X_c.shape
+    tall, most = d <= n, min(n, d)
+    form = by_covariance if tall else by_gram
+    if k is None or not lanczos_pays(most, _first_guess(k)):
+        return form(X_c, k)
+    total = X_c.sum_of_squares()
+    _refuse_overflow(total)
+    if total == 0:
+        return _nothing(X_c)
+    K = GramOperator(X_c if tall else X_c.T)
+    count = _first_guess(k)
+    while lanczos_pays(most, count):
+        lam, A, _ = top_eigenpairs(K, count, tol=float(np.sqrt(np.finfo(X_c.dtype).eps)))
+        if not _is_fraction(k) or np.sum(lam) >= k * total:
+            V, s = (A, np.sqrt(np.maximum(lam, 0))) if tall else _left_factors(X_c.T @ A)
+            return Found(_above_noise(s, _squared_noise(X_c)), V, total)
+        count *= 2
+    return form(X_c, k)
+
+
+def by_sampling(randomized_svd: Callable[..., Any]) -> Solver:
+    """Return a solver that lets random vectors find the leading directions."""
+
+    def solve(X_c: Centered, k: float | None, rng: int | np.random.Generator) -> Found:
+        total, most = X_c.sum_of_squares(), min(X_c.shape)
+        _refuse_overflow(total)
+        count = most if k is None else _first_guess(k)
+        while True:
+            svd = randomized_svd(X_c, min(count, most), n_iter=7, rng=rng)
+            if count >= most or not _is_fraction(k) or np.sum(svd.s**2) >= k * total:
+                return Found(svd.s, svd.V, total)
+            count *= 2
+
+    return solve
+
+
+def by_best(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+    """Choose by shape: square the data where that keeps enough digits, and else take the SVD."""
+    n, d = X_c.shape
+    few = k is not None and lanczos_pays(min(n, d), _first_guess(k))
+    if not X_c.formed or (few and min(n, d) > LARGE):
+        return by_lanczos(X_c, k)
+    if k is not None:
+        found = (by_covariance if d <= n else by_gram)(X_c, k)
+        if _keeps_digits(found.s, _count(found.s, found.total, k)):
+            return found
+    return by_svd(X_c, k)
+
+
+# Their parts
+
+
+def complete(s: NDArray, V: NDArray, k: int) -> tuple[NDArray, NDArray]:
+    """Complete the directions of positive s to k by arbitrary orthonormal ones with s = 0."""
+    r = int(np.sum(s > 0))
+    if r == k:
+        return s, V
+    V, rng = V[:, :r], np.random.default_rng(0)
+    extra = rng.standard_normal((V.shape[0], k - r)).astype(V.dtype)
+    for _ in range(2):  # the second round removes what rounding left of the first
+        extra, _ = np.linalg.qr(extra - V @ (V.T @ extra))
+    return np.append(s[:r], np.zeros(k - r, s.dtype)), np.column_stack([V, extra])
+
+
+def largest_modulus(X: NDArray | sparse.csr_array) -> float:
+    """Return the largest |x| of the entries of X."""
+    return max(float(X.max()), -float(X.min()))
+
+
+def _left_factors(Y: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the left singular vectors of a tall Y and its singular values."""
+    Q, R = np.linalg.qr(Y)
+    W, s, _ = np.linalg.svd(R)
+    return Q @ W, s
+
+
+def _eigenpairs(C: NDArray, k: int, total: float) -> tuple[NDArray, NDArray]:
+    """Return the k leading eigenvalues of a matrix that may be overwritten, and eigenvectors."""
+    _refuse_overflow(total)
+    lam, W, _ = top_eigenpairs(C, min(k, len(C)), overwrite=True)
+    return lam, W
+
+
+def _one_more(X_c: Centered, k: float | None) -> int:
+    """Return how many to find, so that the gap below the last one that is wanted can be seen."""
+    most = min(X_c.shape)
+    return most if k is None or _is_fraction(k) else min(int(k) + 1, most)
+
+
+def _first_guess(k: float) -> int:
+    """Return k, or how many directions to try first if k is a share of the variance."""
+    return FIRST_GUESS if _is_fraction(k) else int(k)
+
+
+def _squared_noise(X_c: Centered) -> float:
+    """Return the relative size of a singular value that squaring loses: √(max(n, d) ε)."""
+    return float(np.sqrt(max(X_c.shape) * np.finfo(X_c.dtype).eps))
+
+
+def _above_noise(s: NDArray, relative: float) -> NDArray:
+    return np.where(s > relative * s.max(initial=0.0), s, 0)
+
+
+def _keeps_digits(s: NDArray, k: int) -> bool:
+    """Tell whether squaring kept two thirds of the digits of s₁ … s_k, and half of those of V.
+
+    An error of ε s₁² in X_cᵀX_c is one of ε(s₁/sⱼ)² in each variance, and turns a direction by
+    ε s₁² over the gap between its s² and the next.
+    """
+    if k == 0 or s[k - 1] == 0:
+        return False
+    eps = float(np.finfo(s.dtype).eps)
+    lam = (s[: k + 1].astype(float) / float(s[0])) ** 2
+    gaps = lam[:-1] - lam[1:]
+    return bool(lam[k - 1] >= eps ** (1 / 3) and gaps.min(initial=1.0) >= np.sqrt(eps))
+
+
+def _count(s: NDArray, total: float, k: float | None) -> int:
+    """Return how many directions to keep of those that were found."""
+    if k is not None and not _is_fraction(k):
+        return int(k)
+    positive = int(np.sum(s > 0))
+    if k is None:
+        return positive
+    enough = np.cumsum(s[:positive].astype(float) ** 2) >= k * total * (1 - 1e-9)
+    return int(np.argmax(enough)) + 1 if enough.any() else positive
+
+
+def _nothing(X_c: Centered) -> Found:
+    """Find no direction at all: k = 0, or data without variance."""
+    empty = np.zeros(0, X_c.dtype), np.zeros((X_c.shape[1], 0), X_c.dtype)
+    return Found(*empty, X_c.sum_of_squares())
+
+
+def _is_fraction(k: Any) -> bool:
+    """Tell whether k is a number that is not a whole one by its type."""
+    return isinstance(k, Real) and not isinstance(k, Integral | bool | np.bool_)
+
+
+def _refuse_overflow(total: float) -> None:
+    if not np.isfinite(total):
+        raise ValueError(
+            "The entries of X are so large that their squares overflow: "
+            "divide X by its largest entry first."
+        )
+
+
+def _check_range(X_c: Centered, total: float, rounding: float) -> None:
+    """Refuse data whose squares over- or underflow; data without variance are welcome."""
+    _refuse_overflow(total)
+    limits = np.finfo(float)
+    if total >= limits.tiny / limits.eps or isinstance(X_c.X, LinearOperator):
+        return
+    X = X_c.X
+    deviations = X_c.array() if X_c.formed else X.data - X_c.mean[X.indices]
+    if np.abs(deviations).max(initial=0.0) > rounding:
+        raise ValueError(
+            "The entries of X are so small that their squares vanish: "
+            "divide X by its largest entry first."
+        )
