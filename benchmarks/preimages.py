@@ -96,10 +96,10 @@ TASKS = [
         error_means="mean squared error to the clean digits; the noise has 0.1225",
         make_problem=noisy_digits(2.5),
         contenders={
-            "kpca_edu fixed point": fixed_point,
+            "kpca_edu fit + fixed point": fit_and_fixed_point,
             "sklearn fit + inverse, best alpha": sklearn_best,
             "sklearn fit + inverse, default": sklearn_default,
-            "kpca_edu fit + fixed point": fit_and_fixed_point,
+            "kpca_edu fixed point": fixed_point,
             "kpca_edu mds": ours("mds"),
             "kpca_edu gradient": ours("gradient"),
             "kpca_edu ridge": ours("ridge"),

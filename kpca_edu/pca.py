@@ -36,6 +36,15 @@ from ._engine.checks import (
     linear_map,
 )
 from ._engine.model import Frozen
+from ._engine.pca_checks import (
+    complete_data,
+    complete_table,
+    count_or_share,
+    finite_means,
+    gram_eigenpairs,
+    refuse_constant,
+    row_vector,
+)
 from ._engine.pca_solvers import (
     Centered,
     Solver,
@@ -45,14 +54,7 @@ from ._engine.pca_solvers import (
     by_lanczos,
     by_sampling,
     by_svd,
-    complete_data,
-    complete_table,
-    count_or_share,
-    finite_means,
-    gram_eigenpairs,
     leading_triplets,
-    refuse_constant,
-    row_vector,
 )
 from ._engine.sums import column_means, column_scales, column_sums
 from .compare import fix_signs

@@ -105,7 +105,7 @@ class PPCA(Frozen):
 
     @property
     def variances(self) -> NDArray:
-        """The k largest variances of the model, falling: those along W :eq:`eq-ppca-spectrum`."""
+        """The k largest variances of the model along W, in falling order :eq:`eq-ppca-spectrum`."""
         return np.linalg.svd(self.W, compute_uv=False) ** 2 + self.sigma2
 
     @property

@@ -277,7 +277,7 @@ def fixed_point_preimage(
     *,
     X0: ArrayLike | None = None,
     restarts: int = 1,
-    tol: float = 1e-6,
+    tol: float = 1e-5,
     max_iter: int = 500,
     progress: bool = False,
 ) -> Preimage:

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._engine.alternation import Alternation
 from ._engine.checks import (
-    ConvergenceWarning,
     check_columns,
     check_scores,
     choice,
@@ -26,7 +25,6 @@ from ._engine.checks import (
     flag,
     number,
     real_array,
-    tell,
     tolerance,
     whole_number,
 )
@@ -43,11 +41,21 @@ from ._engine.covariance import (
     semidefinite,
     unit_columns,
 )
-from ._engine.elastic_net import ElasticNets, FixedNets, Nets, Quadratic, RidgeNets, path, solve
+from ._engine.elastic_net import FixedNets, Nets, Quadratic, path, solve
 from ._engine.model import Frozen
 from ._engine.progress import with_progress
+from ._engine.sparsity import (
+    Each,
+    Rounds,
+    check_loadings,
+    counts_of,
+    listed,
+    penalties_of,
+    penalty_below_one,
+    ridge_of,
+)
 from ._engine.subsets import Nodes, feature_count, row_bound, split
-from ._engine.supports import best_start, criterion, nets_with_counts
+from ._engine.supports import Steps, sparse_start
 from .compare import fix_signs
 
 __all__ = [
@@ -73,8 +81,6 @@ __all__ = [
     "deflate_covariance",
 ]
 
-Each = float | ArrayLike | None  # one for all components, or one for each
-
 
 # The problem itself
 
@@ -91,7 +97,7 @@ class Subset(Frozen):
     def __repr__(self) -> str:
         return (
             f"Subset(variance {self.value:.4g} with {self.support.size} of "
-            f"{self.direction.size} features: {_listed(self.support)})"
+            f"{self.direction.size} features: {listed(self.support)})"
         )
 
 
@@ -130,7 +136,7 @@ def simple_threshold(V: ArrayLike, nonzeros: int | ArrayLike) -> NDArray:
     """
     V = data_matrix(V, "V")
     cut = np.zeros_like(V)
-    for j, count in enumerate(_counts(nonzeros, *V.shape)):
+    for j, count in enumerate(counts_of(nonzeros, *V.shape)):
         T = largest(V[:, j], count)
         cut[T, j] = V[T, j]
     return unit_columns(cut)
@@ -171,15 +177,14 @@ def coordinate_descent(
     The same problem as ``sparse_direction``, by the simplest method.
     """
     Q, c = _regression(C, a, number(ridge, "ridge", 0.0))
-    b, t, tol = np.zeros_like(c), number(l1, "l1", 0.0) / 2, tolerance(tol)
-    for _ in with_progress(range(whole_number(max_iter, "max_iter", 1)), progress, "coordinates"):
+    b, t = np.zeros_like(c), number(l1, "l1", 0.0) / 2
+    rounds = Rounds("loadings", tol, max_iter, progress)
+    for _ in rounds:
         before = b.copy()
         for j in np.flatnonzero(Q.diagonal() > 0):
             rest = c[j] - Q[j] @ b + Q[j, j] * b[j]
             b[j] = soft_threshold(rest, t) / Q[j, j]
-        if np.abs(b - before).max() <= tol * np.abs(b).max():
-            return b
-    _tell_unfinished("The loadings", tol, max_iter)
+        rounds.settled(np.abs(b - before).max() / (np.abs(b).max() or 1.0))
     return b
 
 
@@ -291,7 +296,7 @@ class SparsePCA(Frozen):
     def __repr__(self) -> str:
         share = 100 * self.explained_ratio.sum()
         return (
-            f"SparsePCA(k={self.k} of d={self.mean.size}, {_listed(self.nonzeros)} loadings, "
+            f"SparsePCA(k={self.k} of d={self.mean.size}, {listed(self.nonzeros)} loadings, "
             f"{share:.1f} % of the variance)"
         )
 
@@ -309,8 +314,9 @@ def fit_sparse_pca(
     of the mean variance :eq:`eq-spca-scale`, and ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
     ``refit=True`` takes the shrinkage out of the loadings :eq:`eq-spca-refit`.
     """
-    ridge, tol, max_iter = _ridge(ridge), tolerance(tol), whole_number(max_iter, "max_iter", 1)
-    C, mean, A, nets = _start(X, k, gram, nonzeros, l1, ridge, progress)
+    ridge, tol, max_iter = ridge_of(ridge), tolerance(tol), whole_number(max_iter, "max_iter", 1)
+    C, mean, starts, counts, l1 = _problem(X, k, gram, nonzeros, l1)  # PCA, and PCA rotated
+    A, nets = sparse_start(C, starts, counts, l1, ridge, STEPS, progress)
     rounds = Alternation(A, nets, procrustes, tol=tol, max_iter=max_iter, progress=progress)
     for A in rounds:
         B = nets(A)  # an elastic net for each column
@@ -319,97 +325,21 @@ def fit_sparse_pca(
     return _described(C, mean, rounds, nets, ridge, refit, column_names(X))
 
 
-class _Start(NamedTuple):
-    """What the alternation starts from."""
-
-    C: Covariance  # in units of the mean variance
-    mean: NDArray
-    A: NDArray  # (d, k) orthonormal
-    nets: Nets
-
-
-def _start(
-    X: ArrayLike,
-    k: int,
-    gram: bool,
-    nonzeros: Each,
-    l1: Each,
-    ridge: float,
-    progress: bool,
-) -> _Start:
-    """Start from PCA, rotated to be sparse; turn counts into penalties or supports."""
-    C, mean = covariance_of(X, gram)
-    n, d = np.shape(X)
-    k = component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
-    if nonzeros is not None and l1 is not None:
-        raise ValueError("nonzeros and l1 were both given: they say the same thing, so give one.")
-    counts = None if nonzeros is None else _counts(nonzeros, d, k)
-    penalties = None if l1 is None else _penalties(l1, k)
-    V = fix_signs(principal_directions(C, k, gram))[0]
-    if (penalties is not None and not penalties.any()) or (
-        counts is not None and counts.min() == d
-    ):
-        return _Start(C, mean, V, RidgeNets(C, k, ridge))
-    A = fix_signs(sparse_rotation(V))[0]
-    A = A[:, falling_order(np.sum(A * (C @ A), axis=0), np.abs(A).argmax(axis=0))]
-    if penalties is not None:
-        A = best_start(C, [V, A], penalties, ridge, procrustes)
-        return _Start(C, mean, A, ElasticNets(C, penalties, ridge))
-    counts = effective_nonzeros(A) if counts is None else counts
-    chosen = nets_with_counts(C, [V, A], counts, ridge, procrustes, _refit_supports, progress)
-    return _Start(C, mean, *chosen)
-
-
-def _described(
-    C: Covariance,
-    mean: NDArray,
-    rounds: Alternation,
-    nets: Nets,
-    ridge: float,
-    refit: bool,
-    columns: tuple[str, ...] | None,
-) -> SparsePCA:
-    """Make the model: unit directions with their signs fixed, and what they explain."""
-    rounds.warn("A, the partner of the sparse directions,")
-    A, B, lengths = rounds.A, unit_columns(rounds.B), np.linalg.norm(rounds.B, axis=0)
-    if flag(refit, "refit"):
-        B, lengths = refit_loadings(C, B), np.ones(B.shape[1])
-        A = procrustes(C @ B)
-    B, A = fix_signs(B, A)
-    CB = C @ B
-    M = B.T @ CB
-    D = np.linalg.pinv(M, hermitian=True) @ CB.T
-    dtype, unit = mean.dtype, C.unit
-    return SparsePCA(
-        mean,
-        B.astype(dtype),
-        A.astype(dtype),
-        D.astype(dtype),
-        lengths,
-        nets.l1,
-        ridge,
-        unit * _adjusted(M),
-        unit * float(np.sum(D * CB.T)),
-        unit * C.trace,
-        np.array(rounds.history),
-        rounds.converged,
-        refit or isinstance(nets, FixedNets),
-        columns,
-    )
-
-
 def sparse_pca_objective(
     C: ArrayLike | Covariance, A: ArrayLike, B: ArrayLike, *, l1: Each = 0.0, ridge: float = 0.0
 ) -> float:
     """Return the criterion of sparse PCA in Gram form :eq:`eq-spca-gram`.
 
-    C : (d, d), A : (d, k) with orthonormal columns, B : (d, k). For ridge = ∞ the
-    criterion is :eq:`eq-spca-limit`.
+    C : (d, d), A : (d, k) with orthonormal columns, B : (d, k). For ridge = ∞ it is
+    :eq:`eq-spca-limit`.
     """
     C, A, B = covariance(C), data_matrix(A, "A"), data_matrix(B, "B")
     if A.shape != B.shape or A.shape[0] != len(C):
         raise ValueError(f"A {A.shape} and B {B.shape} must both have shape ({len(C)}, k).")
-    return criterion(C, A, B, _penalties(l1, A.shape[1]), _ridge(ridge))
+    CB, sparse = C @ B, np.sum(penalties_of(l1, A.shape[1]) * np.abs(B))
+    if ridge_of(ridge) == np.inf:
+        return float(np.sum(B**2) - 2 * np.sum(A * CB) + sparse)
+    return float(C.trace - 2 * np.sum(A * CB) + np.sum(B * CB) + ridge * np.sum(B**2) + sparse)
 
 
 def procrustes(M: ArrayLike) -> NDArray:
@@ -469,15 +399,15 @@ def refit_loadings(C: ArrayLike | Covariance, B: ArrayLike) -> NDArray:
     C : (d, d), B : (d, k). Each direction has the largest adjusted variance that its support
     allows. One whose support has nothing left to explain stays as it is.
     """
-    rest, B = covariance(C), unit_columns(data_matrix(B, "B"))
-    refitted = B.astype(float)
-    for j, b in enumerate(B.T):
-        T = np.flatnonzero(b)
+    rest, B = covariance(C), unit_columns(data_matrix(B, "B").astype(float))
+    check_loadings(B, len(rest))
+    for j in range(B.shape[1]):
+        T = np.flatnonzero(B[:, j])
         value, direction = rest.leading(T)
         if value > 1e-12 * rest.trace:
-            refitted[T, j] = direction
-            rest = rest.without(refitted[:, j])  # as by deflate_covariance(…, "schur")
-    return fix_signs(refitted)[0]
+            B[T, j] = direction
+            rest = rest.without(B[:, j])  # as by deflate_covariance(…, "schur")
+    return fix_signs(B)[0]
 
 
 def adjusted_variances(X: ArrayLike, B: ArrayLike, *, gram: bool = False) -> NDArray:
@@ -488,20 +418,8 @@ def adjusted_variances(X: ArrayLike, B: ArrayLike, *, gram: bool = False) -> NDA
     """
     C, _ = covariance_of(X, gram)
     B = unit_columns(data_matrix(B, "B").astype(float))
-    if len(C) != B.shape[0]:
-        raise ValueError(
-            f"X has {len(C)} columns and B {B.shape[0]} rows: a loading for each feature is needed."
-        )
+    check_loadings(B, len(C))
     return C.unit * _adjusted(B.T @ (C @ B))  # R with RᵀR/n = BᵀCB
-
-
-def _refit_supports(C: Covariance, supports: list[NDArray]) -> tuple[NDArray, NDArray]:
-    """Return the refitted directions on these supports, and their adjusted variances."""
-    B = np.zeros((len(C), len(supports)))
-    for j, T in enumerate(supports):
-        B[T, j] = 1.0
-    B = refit_loadings(C, B)
-    return B, _adjusted(B.T @ (C @ B))
 
 
 def _adjusted(M: NDArray) -> NDArray:
@@ -544,18 +462,14 @@ def truncated_power(
     C : (d, d). The variance never falls. The start is the leading eigenvector
     unless one is given.
     """
-    C, tol = covariance(C), tolerance(tol)
+    C, rounds = covariance(C), Rounds("direction", tol, max_iter, progress)
     x = _power_start(C, start, nonzeros)
-    history, converged = [x @ (C @ x)], False
-    for _ in with_progress(range(whole_number(max_iter, "max_iter", 1)), progress, "power"):
-        y = simple_threshold((C @ x)[:, None], nonzeros)[:, 0]
-        history.append(max(y @ (C @ y), history[-1]))  # less by rounding only
-        x, moved = y, np.abs(y - x).max()
-        if converged := bool(moved <= tol):
-            break
-    else:
-        _tell_unfinished("The direction", tol, max_iter)
-    return SparseRun(_fix_sign(x), history[-1], np.array(history), converged)
+    history = [x @ (C @ x)]
+    for _ in rounds:
+        old, x = x, simple_threshold((C @ x)[:, None], nonzeros)[:, 0]
+        history.append(max(x @ (C @ x), history[-1]))  # less by rounding only
+        rounds.settled(np.abs(x - old).max())
+    return SparseRun(_fix_sign(x), float(history[-1]), np.array(history), rounds.converged)
 
 
 def generalized_power(
@@ -569,18 +483,17 @@ def generalized_power(
     the penalty is too large for that.
     """
     Xc, exponent, _ = scaled_samples(X)  # X_c · 2^−e: its squares neither over- nor underflow
-    t = _below_one(penalty) * np.linalg.norm(Xc, axis=0).max()
-    b, tol, converged = _first_soft(Xc, t), tolerance(tol), False
+    t = penalty_below_one(penalty) * np.linalg.norm(Xc, axis=0).max()
+    b, rounds = _first_soft(Xc, t), Rounds("direction", tol, max_iter, progress)
     history = [b @ b]
-    for _ in with_progress(range(whole_number(max_iter, "max_iter", 1)), progress, "power"):
+    for _ in rounds:
         z = unit_columns(Xc @ b)
         old, b = b, soft_threshold(Xc.T @ z, t)
         history.append(max(b @ b, history[-1]))  # less by rounding only
-        if converged := bool(np.abs(unit_columns(b) - unit_columns(old)).max() <= tol):
-            break
-    else:
-        _tell_unfinished("The direction", tol, max_iter)
-    return _sparse_run(Xc, exponent, b, history, converged)
+        rounds.settled(np.abs(unit_columns(b) - unit_columns(old)).max())
+    x = _fix_sign(unit_columns(b))
+    value = power_of_two(np.mean((Xc @ x) ** 2), 2 * exponent)
+    return SparseRun(x, value, np.ldexp(history, 2 * exponent), rounds.converged)
 
 
 def deflate_covariance(C: ArrayLike, b: ArrayLike, method: str = "schur") -> NDArray:
@@ -605,18 +518,72 @@ def deflate_covariance(C: ArrayLike, b: ArrayLike, method: str = "schur") -> NDA
 
 # The helpers
 
+STEPS = Steps(procrustes, sparse_pca_objective, refit_loadings, _adjusted)
+
+
+class _Problem(NamedTuple):
+    """What is to be solved, in units of the mean variance."""
+
+    C: Covariance
+    mean: NDArray  # (d,)
+    starts: list[NDArray]  # (d, k) directions of PCA, and the same rotated to be sparse
+    counts: NDArray | None  # (k,)
+    l1: NDArray | None  # (k,)
+
+
+def _problem(X: ArrayLike, k: int, gram: bool, nonzeros: Each, l1: Each) -> _Problem:
+    """Check what the user said; without counts and penalties choose counts."""
+    C, mean = covariance_of(X, gram)
+    n, d = np.shape(X)
+    k = component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
+    if nonzeros is not None and l1 is not None:
+        raise ValueError("nonzeros and l1 were both given: they say the same thing, so give one.")
+    counts = None if nonzeros is None else counts_of(nonzeros, d, k)
+    penalties = None if l1 is None else penalties_of(l1, k)
+    V = fix_signs(principal_directions(C, k, gram))[0]
+    A = fix_signs(sparse_rotation(V))[0]
+    A = A[:, falling_order(np.sum(A * (C @ A), axis=0), np.abs(A).argmax(axis=0))]
+    if counts is None and penalties is None:
+        counts = effective_nonzeros(A)
+    return _Problem(C, mean, [V, A], counts, penalties)
+
+
+def _described(
+    C: Covariance,
+    mean: NDArray,
+    rounds: Alternation,
+    nets: Nets,
+    ridge: float,
+    refit: bool,
+    columns: tuple[str, ...] | None,
+) -> SparsePCA:
+    """Make the model: unit directions with their signs fixed, and what they explain."""
+    A, B, lengths = rounds.A, unit_columns(rounds.B), np.linalg.norm(rounds.B, axis=0)
+    if flag(refit, "refit"):
+        B, lengths = refit_loadings(C, B), np.ones(B.shape[1])
+        A = procrustes(C @ B)
+    B, A = fix_signs(B, A)
+    CB = C @ B
+    D = np.linalg.pinv(B.T @ CB, hermitian=True) @ CB.T
+    mean, B, A, D = (array.astype(mean.dtype) for array in (mean, B, A, D))
+    variances, explained = C.unit * _adjusted(B.T @ CB), C.unit * float(np.sum(D * CB.T))
+    refitted, history = refit or isinstance(nets, FixedNets), np.array(rounds.history)
+    return SparsePCA(
+        mean, B, A, D, lengths, nets.l1, ridge, variances, explained, C.unit * C.trace,
+        history, rounds.converged, refitted, columns,
+    )  # fmt: skip
+
 
 def _regression(C: ArrayLike, a: ArrayLike, ridge: float) -> tuple[NDArray, NDArray]:
     """Return Q = C + ridge I (the identity for ridge = ∞) and c = Ca."""
-    C, ridge = semidefinite(C), _ridge(ridge)
+    C, ridge = semidefinite(C), ridge_of(ridge)
     c = C @ feature_vector(a, len(C), "a")
     return (np.eye(len(C)) if ridge == np.inf else C + ridge * np.eye(len(C))), c
 
 
 def _power_start(C: Covariance, start: ArrayLike | None, nonzeros: int) -> NDArray:
     """Return the start that was given, or the leading eigenvector, truncated."""
-    x = C.leading(np.arange(len(C)))[1]
-    x = x if start is None else feature_vector(start, len(C), "start")
+    x = feature_vector(C.leading(np.arange(len(C)))[1] if start is None else start, len(C), "start")
     x = simple_threshold(x[:, None], nonzeros)[:, 0]
     if x @ (C @ x) <= 0:
         raise ValueError(
@@ -624,15 +591,6 @@ def _power_start(C: Covariance, start: ArrayLike | None, nonzeros: int) -> NDArr
             f"nowhere to climb from: give another start."
         )
     return x
-
-
-def _below_one(penalty: float) -> float:
-    if number(penalty, "penalty", 0.0) >= 1:
-        raise ValueError(
-            f"penalty={penalty!r}: at 1 or above every loading is zero. "
-            f"Give a number from 0 to below 1."
-        )
-    return float(penalty)
 
 
 def _first_soft(Xc: NDArray, t: float) -> NDArray:
@@ -643,56 +601,5 @@ def _first_soft(Xc: NDArray, t: float) -> NDArray:
     return b if b.any() else soft_threshold(Xc.T @ unit_columns(longest), t)
 
 
-def _sparse_run(
-    Xc: NDArray, exponent: int, b: NDArray, history: list[float], converged: bool
-) -> SparseRun:
-    """Make the result of a run on X_c · 2^−e."""
-    x = _fix_sign(unit_columns(b))
-    value = power_of_two(float(np.mean((Xc @ x) ** 2)), 2 * exponent)
-    return SparseRun(x, value, np.ldexp(history, 2 * exponent), converged)
-
-
-def _listed(numbers: NDArray) -> str:
-    """Return the first numbers, as a person would list them."""
-    shown = ", ".join(str(x) for x in numbers[:6])
-    return f"{shown}, …" if numbers.size > 6 else shown
-
-
 def _fix_sign(x: NDArray) -> NDArray:
     return fix_signs(x[:, None])[0][:, 0]
-
-
-def _tell_unfinished(what: str, tol: float, max_iter: int) -> None:
-    if tol > 0:
-        tell(
-            f"{what} moved by more than tol={tol:g} still after max_iter={max_iter} rounds: "
-            f"give a larger max_iter or tol.",
-            ConvergenceWarning,
-        )
-
-
-def _ridge(value: float) -> float:
-    """Return the ridge penalty: a number from 0 up, or infinity."""
-    infinite = isinstance(value, float | np.floating) and value == np.inf
-    return np.inf if infinite else number(value, "ridge", 0.0, hint=", or np.inf")
-
-
-def _penalties(l1: Each, k: int) -> NDArray:
-    values = real_array(l1, "l1")
-    if values.shape not in ((), (k,)):
-        raise ValueError(f"l1 has shape {values.shape}: a number, or one for each of {k}.")
-    return np.array([number(float(x), "l1", 0.0) for x in np.broadcast_to(values, k)])
-
-
-def _counts(nonzeros: Each, d: int, k: int) -> NDArray:
-    values = real_array(nonzeros, "nonzeros")
-    if values.shape not in ((), (k,)):
-        raise ValueError(f"nonzeros has shape {values.shape}: a count, or one for each of {k}.")
-    values = np.broadcast_to(values, k)
-    bad = ~((values >= 1) & (values <= d) & (values == np.rint(values)))
-    if bad.any():
-        raise ValueError(
-            f"nonzeros={values[bad][0]:g}: a whole number from 1 to {d}, the number of features, "
-            f"is needed."
-        )
-    return values.astype(int)

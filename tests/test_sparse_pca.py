@@ -14,22 +14,27 @@ from sklearn.linear_model import ElasticNet, lars_path
 from kpca_edu import (
     adjusted_variances,
     best_subset,
+    fit_pca,
+    fit_sparse_pca,
+    ridge_direction,
+    sparse_direction,
+    truncated_power,
+)
+from kpca_edu._engine.checks import ConvergenceWarning
+from kpca_edu.datasets import pitprops
+from kpca_edu.sparse_pca import (
     coordinate_descent,
     deflate_covariance,
     effective_nonzeros,
     elastic_net_path,
-    fit_pca,
-    fit_sparse_pca,
     generalized_power,
     procrustes,
-    ridge_direction,
+    refit_loadings,
     simple_threshold,
     soft_threshold,
-    sparse_direction,
     sparse_pca_objective,
-    truncated_power,
+    sparse_rotation,
 )
-from kpca_edu.datasets import pitprops
 
 PITPROPS, NAMES = pitprops()
 PENALTIES = [0.06, 0.16, 0.1, 0.5, 0.5, 0.5]
@@ -94,7 +99,7 @@ def test_elastic_net_conditions(case, seed, share, ridge):
     _, C = case
     a = np.random.default_rng(seed).standard_normal(len(C))
     l1 = share * 2 * np.abs(C @ a).max()
-    b = sparse_direction(C, a, l1, ridge)
+    b = sparse_direction(C, a, l1, ridge=ridge)
     assert b.any()
     assert kkt_gap(C, a, b, l1, ridge) <= 1e-9 * np.abs(C @ a).max()
 
@@ -118,8 +123,8 @@ def test_three_solvers_agree(case, seed, share):
     X, C = case
     ridge, a = 0.2, np.random.default_rng(seed).standard_normal(len(C))
     l1 = share * 2 * np.abs(C @ a).max()
-    b = sparse_direction(C, a, l1, ridge)
-    np.testing.assert_allclose(coordinate_descent(C, a, l1, ridge), b, atol=1e-6)
+    b = sparse_direction(C, a, l1, ridge=ridge)
+    np.testing.assert_allclose(coordinate_descent(C, a, l1, ridge=ridge), b, atol=1e-6)
     alpha = l1 / 2 + ridge  # theirs is ½‖y − Xb‖²/n + α ρ‖b‖₁ + ½α(1 − ρ)‖b‖²
     peer = ElasticNet(alpha=alpha, l1_ratio=l1 / 2 / alpha, fit_intercept=False)
     peer.set_params(tol=1e-12, max_iter=100_000).fit(X, X @ a)
@@ -133,7 +138,7 @@ def test_the_path_is_the_elastic_net_at_every_penalty(case, seed):
     _, C = case
     a = np.random.default_rng(seed).standard_normal(len(C))
     for ridge in (0.0, 0.5):
-        knots, loadings = elastic_net_path(C, a, ridge)
+        knots, loadings = elastic_net_path(C, a, ridge=ridge)
         assert np.all(np.diff(knots) <= 0)
         assert knots[-1] == 0
         for share in (0.25, 0.8):
@@ -186,7 +191,7 @@ def test_gram_form_is_the_data_form(case, seed):
     A, B, l1 = orthonormal(len(C), 2, rng), rng.standard_normal((len(C), 2)), np.array([0.3, 0.7])
     data = np.sum((X - X @ B @ A.T) ** 2) / len(X) + 0.2 * np.sum(B**2)
     data += np.sum(l1 * np.abs(B).sum(axis=0))
-    assert sparse_pca_objective(C, A, B, l1, 0.2) == pytest.approx(data, rel=1e-9)
+    assert sparse_pca_objective(C, A, B, l1=l1, ridge=0.2) == pytest.approx(data, rel=1e-9)
 
 
 @thorough
@@ -256,7 +261,7 @@ def test_the_objective_never_rises(how):
     assert np.all(np.diff(model.objective) <= 0)
     if how.get("ridge") != np.inf:
         C, B = unit_model(np.cov(WINE.T, ddof=0), model)
-        final = sparse_pca_objective(C, model.A, B, model.l1, model.ridge)
+        final = sparse_pca_objective(C, model.A, B, l1=model.l1, ridge=model.ridge)
         assert model.objective[-1] == pytest.approx(final, rel=1e-9)
 
 
@@ -269,7 +274,8 @@ def test_no_nearby_point_is_better():
     def value(free):
         entries = np.zeros_like(B)
         entries[on] = free
-        return sparse_pca_objective(C, procrustes(C @ entries), entries, 0.3, 0.01)
+        A = procrustes(C @ entries)
+        return sparse_pca_objective(C, A, entries, l1=0.3, ridge=0.01)
 
     end = minimize(value, B[on], method="Nelder-Mead", options={"maxiter": 3000}).fun
     assert end >= model.objective[-1] - 1e-7
@@ -655,7 +661,7 @@ def test_inputs_are_unchanged():
     fit_sparse_pca(C, 3, l1=0.2, gram=True).encode(X)
     for f in (sparse_direction, coordinate_descent):
         f(C, v, 0.3)
-    ridge_direction(C, v, 1.0), elastic_net_path(C, v), best_subset(C, 3), truncated_power(C, 3, v)
+    ridge_direction(C, v, 1.0), elastic_net_path(C, v), best_subset(C, 3), truncated_power(C, 3, start=v)
     (
         deflate_covariance(C, v),
         adjusted_variances(X, B),

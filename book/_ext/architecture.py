@@ -95,7 +95,7 @@ class ImportGraph(SphinxDirective):
         widest = max(map(len, rows))
         boxes = {
             name: Box(
-                (name,), (widest - len(row)) / 2 + i, y, f"api/{name}.html"
+                (name,), (widest - len(row)) / 2 + i, y, self.page_of(name)
             )
             for y, row in enumerate(rows)
             for i, name in enumerate(row)
@@ -116,6 +116,11 @@ class ImportGraph(SphinxDirective):
             )
         ]
 
+    def page_of(self, name: str) -> str | None:
+        """Return the module's page of the reference, if it has one of its own."""
+        page = f"api/{name}"
+        return f"{page}.html" if f"book/{page}" in self.env.found_docs else None
+
 
 class EngineTable(SphinxDirective):
     """List what each file of the engine is for, and which modules call it."""
@@ -128,16 +133,19 @@ class EngineTable(SphinxDirective):
             if path.stem == "__init__":
                 continue
             text = ast.get_docstring(ast.parse(path.read_text("utf8"))) or ""
-            users = sorted(
-                n.removeprefix("_engine.")
-                for n, needs in graph.items()
-                if name in needs
-            )
+            users = [n for n, needs in graph.items() if name in needs]
+            chapters = [n for n in users if not n.startswith("_")]
+            own = len(users) - len(chapters)
+            inside = f"{own} of the engine" if own else ""
             rows.append(
-                (path.stem, text.split("\n\n")[0].replace("\n", " "), users)
+                (
+                    path.stem,
+                    text.split("\n\n")[0].replace("\n", " "),
+                    [*chapters, *filter(None, [inside])],
+                )
             )
         body = "".join(
-            f"<tr><td><code>{stem}</code></td><td>{text}</td><td>{', '.join(users)}</td></tr>"
+            f'<tr><td style="white-space: nowrap"><code>{stem}</code></td><td>{text}</td><td>{", ".join(users)}</td></tr>'
             for stem, text, users in rows
         )
         head = (

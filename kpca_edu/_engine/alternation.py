@@ -32,9 +32,12 @@ class Alternation:
         *,
         tol: float,
         max_iter: int,
-        progress: bool = False,
+        progress: bool | None = None,
     ):
-        """``nearest`` makes columns orthonormal; the nets may refuse a B with a zero column."""
+        """``nearest`` makes columns orthonormal; the nets may refuse a B with a zero column.
+
+        With ``progress=None`` it is a trial: no bar, and no warning if the rounds run out.
+        """
         self.A, self.B = A, A  # the best so far
         self.history: list[float] = []  # the value after each round
         self.nets, self.nearest = nets, nearest
@@ -43,10 +46,16 @@ class Alternation:
         self._next, self._plain, self._longer, self._lengthened = A, A, 0.0, False
 
     def __iter__(self) -> Iterator[NDArray]:
-        for _ in with_progress(range(self.max_iter + 1), self.progress, "sparse PCA"):
+        for _ in with_progress(range(self.max_iter + 1), bool(self.progress), "sparse PCA"):
             yield self._next
             if self.converged:
                 return
+        if self.tol > 0 and self.progress is not None:
+            tell(
+                f"A, the partner of the sparse directions, moved by more than tol={self.tol:g} "
+                f"still after max_iter={self.max_iter} rounds: give a larger max_iter or tol.",
+                ConvergenceWarning,
+            )
 
     def record(self, A: NDArray, B: NDArray, value: float, turned: NDArray) -> None:
         """Take note of a round, and choose the next A."""
@@ -64,12 +73,3 @@ class Alternation:
         self._lengthened = len(self.history) > 1
         self._next = self.nearest(turned + step) if self._lengthened else turned
         self._plain = turned
-
-    def warn(self, what: str) -> None:
-        """Tell the user if the rounds ran out before it had settled."""
-        if not self.converged and self.tol > 0:
-            tell(
-                f"{what} moved by more than tol={self.tol:g} still after max_iter="
-                f"{self.max_iter} rounds: give a larger max_iter or tol.",
-                ConvergenceWarning,
-            )

@@ -193,11 +193,13 @@ def number(
     ...
     ValueError: offset=-1.0: a number from 0 up is needed.
     """
-    if _is(value, Real) and abs(value) < np.inf:  # true of whole numbers of any size
-        if abs(value) <= sys.float_info.max:
-            as_float = float(value)
-            if low <= as_float <= high and not (open_low and as_float == low):
-                return as_float
+    if _is(value, Real):
+        try:
+            value = float(value)
+        except OverflowError:  # a whole number beyond the floats
+            value = np.inf
+        if low <= value <= high and not (open_low and value == low) and np.isfinite(value):
+            return value
     wanted = "a finite number"
     if low > -np.inf:
         wanted = f"a number {'above' if open_low else 'from'} {low:g}"

@@ -65,7 +65,7 @@ class Covariance:
             return self.M[T].T @ b
         if T.size > len(self.M):  # so many rows of C would take more room than its root
             return self.M.T @ (self.M[:, T] @ b)
-        return self._some_rows(T).T @ b
+        return np.array(self._some_rows(T)).reshape(T.size, self.d).T @ b
 
     def block(self, T: NDArray) -> NDArray:
         """Return the rows and columns T of C, in memory of its own."""
@@ -75,40 +75,48 @@ class Covariance:
             return self.M[np.ix_(T, T)]
         if T.size > len(self.M):
             return self.M[:, T].T @ self.M[:, T]
-        return self._some_rows(T)[:, T]
+        return np.array([row[T] for row in self._some_rows(T)]).reshape(T.size, T.size)
 
     def diagonal(self) -> NDArray:
         return np.sum(self.M**2, axis=0) if self.root else self.M.diagonal()
 
     def leading(self, T: NDArray) -> tuple[float, NDArray]:
         """Return the largest eigenvalue of the block T and its unit eigenvector."""
-        if self.root and T.size > len(self.M):  # the eigenvectors of RRᵀ are the fewer
-            R = self.M[:, T]
-            lam, u = top_eigenpairs(R @ R.T, 1)[:2]
-            return float(lam[0]), unit_columns(R.T @ u)[:, 0]
-        lam, w = top_eigenpairs(self.block(T), 1)[:2]
-        return float(lam[0]), w[:, 0]
+        w, live = np.zeros(T.size), self.diagonal()[T] > 0
+        if self.root and live.sum() > len(self.M):  # RRᵀ is smaller, with the same eigenvalue
+            R = self.M[:, T[live]]
+            lam, u, _ = top_eigenpairs(R @ R.T, 1)
+            w[live] = unit_columns(R.T @ u[:, 0])
+        elif live.any():
+            lam, u, _ = top_eigenpairs(self.block(T[live]), 1)
+            w[live] = u[:, 0]
+        else:
+            return 0.0, w
+        return float(lam[0]), w
 
     def without(self, b: NDArray) -> Covariance:
         """Return what remains after a regression of every feature on the score of b.
 
-        If b has no variance, nothing is taken away. Costs a pass over M, and its memory again.
+        What is left of a feature by rounding alone becomes zero. If b has no variance, nothing is
+        taken away. Costs a pass over M, and its memory again.
         """
-        if self.root:
-            z = self.M @ b
-            if z @ z == 0:
-                return self
-            return Covariance(self.M - np.outer(z, (z / (z @ z)) @ self.M), root=True)
-        Cb = self @ b
-        if b @ Cb <= 0:
+        score = self.M @ b if self.root else self @ b
+        variance = score @ score if self.root else b @ score
+        if variance <= 0:
             return self
-        return Covariance(self.M - np.outer(Cb, Cb / (b @ Cb)))
+        weights = score @ self.M / variance if self.root else score / variance
+        rest = Covariance(self.M - np.outer(score, weights), root=self.root)
+        gone = rest.diagonal() <= 1e-10 * self.diagonal()
+        rest.M[:, gone] = 0.0
+        if not self.root:
+            rest.M[gone] = 0.0
+        return rest
 
-    def _some_rows(self, T: NDArray) -> NDArray:
+    def _some_rows(self, T: NDArray) -> list[NDArray]:
         new = [j for j in T.tolist() if j not in self._rows]
         if new:
             self._rows.update(zip(new, self.M[:, new].T @ self.M, strict=True))
-        return np.array([self._rows[j] for j in T.tolist()]).reshape(T.size, self.d)
+        return [self._rows[j] for j in T.tolist()]
 
 
 def covariance(C: ArrayLike | Covariance) -> Covariance:
@@ -162,7 +170,7 @@ def principal_directions(C: Covariance, k: int, gram: bool) -> NDArray:
             exact = len(C) <= SMALL
             lowest = float(np.linalg.eigvalsh(C.M)[0]) if exact else lowest
             refuse_negative(C.unit * lowest, C.unit * float(lam[0]))
-    useful = int(np.sum(lam > 1e-12 * max(lam[0], 0.0)))
+    useful = int(np.sum(lam > 8 * len(C) * np.finfo(float).eps * max(lam[0], 0.0)))
     if useful < k:
         raise ValueError(
             f"k={k} components asked, and only {useful} directions have positive variance: "

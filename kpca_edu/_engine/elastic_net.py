@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .covariance import TIE, Covariance, largest
 
 __all__ = [
+    "Collinear",
     "ElasticNets",
     "FixedNets",
     "HeldNets",
@@ -23,6 +24,7 @@ __all__ = [
     "Quadratic",
     "RidgeNets",
     "Stretch",
+    "ZeroColumn",
     "elastic_net",
     "path",
     "solve",
@@ -56,6 +58,10 @@ class Quadratic:
         return c.copy() if self.soft else solve(self.block(T), c, self.ridge)
 
 
+class Collinear(ValueError):
+    """Without a ridge, some features are combinations of others."""
+
+
 def solve(G: NDArray, c: NDArray, ridge: float = 0.0) -> NDArray:
     """Solve Gx = c for G = C_T + ridge I; without a ridge C_T must be invertible. Costs |T|³."""
     try:
@@ -65,7 +71,7 @@ def solve(G: NDArray, c: NDArray, ridge: float = 0.0) -> NDArray:
                 raise np.linalg.LinAlgError
         return np.linalg.solve(G, c)
     except np.linalg.LinAlgError:
-        raise ValueError(
+        raise Collinear(
             "Some features are collinear, and with ridge=0 the minimum is not unique: "
             "give ridge > 0, such as 1e-6."
         ) from None
@@ -77,10 +83,10 @@ def solve(G: NDArray, c: NDArray, ridge: float = 0.0) -> NDArray:
 def elastic_net(Q: Quadratic, c: NDArray, l1: float, start: NDArray) -> NDArray:
     """Minimise bᵀQb − 2bᵀc + l1‖b‖₁ exactly: solve for known signs, and mend them.
 
-    As ``sparse_direction``, but from any start, and with many features at once: all that want to
-    enter do so, and all whose sign turns out wrong are dropped, as long as the value falls. If it
-    would not, they go one at a time. With the right signs at the start it costs one system; else
-    a handful, each |T|³ for the support T of that moment.
+    As ``sparse_direction``, but from any start, and with many features at once: those that are
+    worst off enter together, and all whose sign turns out wrong are dropped, as long as the value
+    falls. If it would not, they go one at a time. With the right signs at the start it costs one
+    system; else some, each |T|³ for the support T of that moment.
     """
     b, signs, together = start.copy(), np.sign(start), True
     for _ in range(20 * c.size + 100):
@@ -106,8 +112,9 @@ def elastic_net(Q: Quadratic, c: NDArray, l1: float, start: NDArray) -> NDArray:
         if excess.max() <= 1e-12 * np.abs(c).max():
             break
         together = moved and together
-        enter = excess > 1e-12 * np.abs(c).max()
-        entering = np.flatnonzero(enter) if together else np.argmax(excess)
+        many = max(10, T.size // 4) if together else 1
+        entering = np.argsort(-excess, kind="stable")[:many]
+        entering = entering[excess[entering] > 1e-12 * np.abs(c).max()]
         signs[entering] = np.sign(slope[entering])
     return b
 
@@ -196,20 +203,17 @@ def path(Q: Quadratic, c: NDArray) -> Iterator[Stretch]:
         high = s.low
 
 
-def stretch_with(Q: Quadratic, c: NDArray, count: int) -> Stretch:
+def stretch_with(Q: Quadratic, c: NDArray, count: int) -> Stretch | None:
     """Return a piece of the path with so many features: a good guess, or follow the path.
 
-    If features enter together, the path has no such count. Then the largest of c are taken, with
-    an empty piece.
+    None if there is none: features that enter together make the path skip a count.
     """
     T = largest(c, count)
     guess = stretch(Q, c, T, np.sign(c[T]))
     if guess.there():
         return guess
-    for s in path(Q, c):
-        if s.support.size == count and s.event >= 0 and s.there():
-            return s
-    return replace(guess, low=0.0, high=0.0, w=0 * guess.w)
+    pieces = (s for s in path(Q, c) if s.support.size == count and s.event >= 0 and s.there())
+    return next(pieces, None)
 
 
 # A net for each column
@@ -223,6 +227,10 @@ class Nets(Protocol):
     def __call__(self, A: NDArray) -> NDArray: ...
 
     def refuse_zeros(self, A: NDArray, B: NDArray) -> None: ...
+
+
+class ZeroColumn(ValueError):
+    """A penalty makes a whole column zero."""
 
 
 class RidgeNets:
@@ -258,7 +266,7 @@ class ElasticNets:
         if empty.size:
             j = int(empty[0])
             most = 2 * np.abs((self.Q.C @ A)[:, j]).max()
-            raise ValueError(
+            raise ZeroColumn(
                 f"l1={self.l1[j]:.4g} makes component {j + 1} all zeros: the largest useful "
                 f"penalty for it is just below {most:.4g}. Give less, or say nonzeros=… instead."
             )

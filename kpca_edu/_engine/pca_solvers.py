@@ -7,7 +7,6 @@ It returns at least as many directions as were asked for; :func:`leading_triplet
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from .checks import component_count, data_matrix, linear_map, symmetric_map
 from .eigen import GramOperator, lanczos_pays, top_eigenpairs
-from .sums import column_means, gram_matrix, scatter_matrix, sum_of_squares
+from .pca_checks import MEAN_ROUNDING, Data, is_fraction, refuse_overflow
+from .sums import gram_matrix, scatter_matrix, sum_of_squares
 
 __all__ = [
     "Centered",
@@ -30,22 +29,12 @@ __all__ = [
     "by_sampling",
     "by_svd",
     "complete",
-    "complete_data",
-    "complete_table",
-    "count_or_share",
-    "finite_means",
-    "gram_eigenpairs",
     "leading_triplets",
-    "refuse_constant",
-    "row_vector",
 ]
 
 LARGE = 3000  # rows and columns from which a few directions are found by iterating
 ROOM = 2**31  # bytes, two gigabytes, up to which a square matrix is formed
 FIRST_GUESS = 8  # directions to begin with where a share of the variance is asked for
-MEAN_ROUNDING = 16  # errors of the mean of a column, in units of its last digit
-
-Data = NDArray | sparse.csr_array | LinearOperator
 
 
 class Found(NamedTuple):
@@ -70,7 +59,8 @@ class Centered(LinearOperator):
         transpose_times: Callable[[NDArray], NDArray],
     ):
         single = X.dtype == np.float32
-        super().__init__(np.dtype(np.float32 if single else np.float64), X.shape)
+        dtype = np.dtype(np.float32 if single else np.float64)
+        super().__init__(dtype, X.shape)  # type: ignore[call-arg]
         self.X, self.mean, self.times, self.transpose_times = X, mean, times, transpose_times
 
     @property
@@ -85,12 +75,16 @@ class Centered(LinearOperator):
     def scatter(self) -> NDArray:
         """Form X_cᵀX_c: (d, d)."""
         self._check_room(self.shape[1], "X_cᵀX_c")
-        return scatter_matrix(self.X, self.mean) if self.formed else GramOperator(self).whole()
+        if isinstance(self.X, np.ndarray):
+            return scatter_matrix(self.X, self.mean)
+        return GramOperator(self).whole()
 
     def gram(self) -> NDArray:
         """Form X_cX_cᵀ: (n, n)."""
         self._check_room(self.shape[0], "X_cX_cᵀ")
-        return gram_matrix(self.X, self.mean) if self.formed else GramOperator(self.T).whole()
+        if isinstance(self.X, np.ndarray):
+            return gram_matrix(self.X, self.mean)
+        return GramOperator(self.T).whole()
 
     def sum_of_squares(self) -> float:
         """Return ‖X_c‖²_F. Costs a pass over X, of an operator min(n, d) products with vectors."""
@@ -154,7 +148,7 @@ class _Transposed(LinearOperator):
     """The transpose of a real operator, without the copies that SciPy's conjugation makes."""
 
     def __init__(self, A: Centered):
-        super().__init__(A.dtype, A.shape[::-1])
+        super().__init__(A.dtype, A.shape[::-1])  # type: ignore[call-arg]
         self.A = A
 
     def _matmat(self, B: NDArray) -> NDArray:
@@ -165,90 +159,6 @@ class _Transposed(LinearOperator):
 
     def _transpose(self) -> LinearOperator:
         return self.A
-
-
-def complete_data(X: Any) -> Data:
-    """Return X as :func:`linear_map` does; where NaN marks gaps, point to what can fit them."""
-    return _or_point_to_em(linear_map, X)
-
-
-def complete_table(X: Any) -> NDArray:
-    """Return X as :func:`data_matrix` does; where NaN marks gaps, point to what can fit them."""
-    return _or_point_to_em(data_matrix, X)
-
-
-def finite_means(X: Data) -> NDArray:
-    """Return x̄, (d,); refuse NaN and infinity, which a mean shows without a pass of its own."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = column_means(X)
-    if not np.isfinite(mean).all():
-        complete_data(X)
-        _refuse_overflow(np.inf)
-    return mean
-
-
-def _or_point_to_em(check: Callable[[Any], Any], X: Any) -> Any:
-    try:
-        return check(X)
-    except ValueError as error:
-        if "(NaN)" not in str(error):
-            raise
-        raise ValueError(
-            f"{error} If NaN marks values that were not observed, fit_ppca_em(X, k) fits the "
-            f"others, and its impute(X) fills the gaps."
-        ) from None
-
-
-def count_or_share(k: float | None, X: Data) -> float | None:
-    """Return k as a number of directions that X can have, a share between 0 and 1, or None."""
-    if k is None:
-        return None
-    if not _is_fraction(k):
-        n, d = X.shape
-        return component_count(k, min(n, d), f"a {n}×{d} matrix")
-    if 0 < k < 1:
-        return float(k)
-    raise ValueError(
-        f"k={k!r}: a whole number of components (k=1 is one), a share of the variance between 0 "
-        f"and 1, or None for all that have variance is needed."
-    )
-
-
-def refuse_constant(scale: NDArray, mean: NDArray, names: tuple[str, ...] | None) -> None:
-    """Refuse columns whose scale is that of the rounding of their mean."""
-    constant = scale <= MEAN_ROUNDING * np.finfo(scale.dtype).eps * np.abs(mean)
-    if constant.any():
-        j = int(np.argmax(constant))
-        raise ValueError(
-            f"Column {j}{f' ({names[j]!r})' if names else ''} is constant: it has zero variance "
-            f"and can't be scaled to variance one. Drop constant columns first."
-        )
-
-
-def row_vector(v: Any, d: int, name: str) -> NDArray:
-    """Return v as a vector of d finite numbers."""
-    row = data_matrix(np.atleast_2d(v), name)
-    if row.shape != (1, d):
-        raise ValueError(f"{name} has shape {np.shape(v)}: {d} numbers are needed.")
-    return row[0]
-
-
-def gram_eigenpairs(K: Any, k: int) -> tuple[NDArray, NDArray]:
-    """Return the k leading eigenvalues of a Gram matrix, rounding noise as 0, and eigenvectors.
-
-    A matrix with a clearly negative eigenvalue is refused.
-    """
-    K = symmetric_map(data_matrix(K, "K"))
-    n = len(K)
-    k = component_count(k, n, f"a {n}×{n} Gram matrix")
-    lam, a, lowest = top_eigenpairs(K, max(k, 1))
-    size, eps = max(float(lam[0]), -lowest), float(np.finfo(K.dtype).eps)
-    if lowest < -np.sqrt(eps) * size:
-        raise ValueError(
-            f"K has an eigenvalue of at most {lowest:.3g}: a Gram matrix has none below zero. "
-            f"For centred data form it as X_c @ X_c.T."
-        )
-    return np.where(lam > n * eps * size, lam, 0)[:k], a[:, :k]
 
 
 def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) -> Found:
@@ -317,14 +227,14 @@ def by_lanczos(X_c: Centered, k: float | None, rng: Any = None) -> Found:
     if k is None or not lanczos_pays(most, _first_guess(k)):
         return form(X_c, k)
     total = X_c.sum_of_squares()
-    _refuse_overflow(total)
+    refuse_overflow(total)
     if total == 0:
         return _nothing(X_c)
     K = GramOperator(X_c if tall else X_c.T)
     count = _first_guess(k)
     while lanczos_pays(most, count):
         lam, A, _ = top_eigenpairs(K, count, tol=float(np.sqrt(np.finfo(X_c.dtype).eps)))
-        if not _is_fraction(k) or np.sum(lam) >= k * total:
+        if not is_fraction(k) or np.sum(lam) >= k * total:
             V, s = (A, np.sqrt(np.maximum(lam, 0))) if tall else _left_factors(X_c.T @ A)
             return Found(_above_noise(s, _squared_noise(X_c)), V, total)
         count *= 2
@@ -336,11 +246,11 @@ def by_sampling(randomized_svd: Callable[..., Any]) -> Solver:
 
     def solve(X_c: Centered, k: float | None, rng: int | np.random.Generator) -> Found:
         total, most = X_c.sum_of_squares(), min(X_c.shape)
-        _refuse_overflow(total)
+        refuse_overflow(total)
         count = most if k is None else _first_guess(k)
         while True:
             svd = randomized_svd(X_c, min(count, most), n_iter=7, rng=rng)
-            if count >= most or not _is_fraction(k) or np.sum(svd.s**2) >= k * total:
+            if k is None or count >= most or not is_fraction(k) or np.sum(svd.s**2) >= k * total:
                 return Found(svd.s, svd.V, total)
             count *= 2
 
@@ -389,7 +299,7 @@ def _left_factors(Y: NDArray) -> tuple[NDArray, NDArray]:
 
 def _eigenpairs(C: NDArray, k: int, total: float) -> tuple[NDArray, NDArray]:
     """Return the k leading eigenvalues of a matrix that may be overwritten, and eigenvectors."""
-    _refuse_overflow(total)
+    refuse_overflow(total)
     lam, W, _ = top_eigenpairs(C, min(k, len(C)), overwrite=True)
     return lam, W
 
@@ -397,12 +307,12 @@ def _eigenpairs(C: NDArray, k: int, total: float) -> tuple[NDArray, NDArray]:
 def _one_more(X_c: Centered, k: float | None) -> int:
     """Return how many to find, so that the gap below the last one that is wanted can be seen."""
     most = min(X_c.shape)
-    return most if k is None or _is_fraction(k) else min(int(k) + 1, most)
+    return most if k is None or is_fraction(k) else min(int(k) + 1, most)
 
 
 def _first_guess(k: float) -> int:
     """Return k, or how many directions to try first if k is a share of the variance."""
-    return FIRST_GUESS if _is_fraction(k) else int(k)
+    return FIRST_GUESS if is_fraction(k) else int(k)
 
 
 def _squared_noise(X_c: Centered) -> float:
@@ -430,7 +340,7 @@ def _keeps_digits(s: NDArray, k: int) -> bool:
 
 def _count(s: NDArray, total: float, k: float | None) -> int:
     """Return how many directions to keep of those that were found."""
-    if k is not None and not _is_fraction(k):
+    if k is not None and not is_fraction(k):
         return int(k)
     positive = int(np.sum(s > 0))
     if k is None:
@@ -445,27 +355,14 @@ def _nothing(X_c: Centered) -> Found:
     return Found(*empty, X_c.sum_of_squares())
 
 
-def _is_fraction(k: Any) -> bool:
-    """Tell whether k is a number that is not a whole one by its type."""
-    return isinstance(k, Real) and not isinstance(k, Integral | bool | np.bool_)
-
-
-def _refuse_overflow(total: float) -> None:
-    if not np.isfinite(total):
-        raise ValueError(
-            "The entries of X are so large that their squares overflow: "
-            "divide X by its largest entry first."
-        )
-
-
 def _check_range(X_c: Centered, total: float, rounding: float) -> None:
     """Refuse data whose squares over- or underflow; data without variance are welcome."""
-    _refuse_overflow(total)
+    refuse_overflow(total)
     limits = np.finfo(float)
     if total >= limits.tiny / limits.eps or isinstance(X_c.X, LinearOperator):
         return
     X = X_c.X
-    deviations = X_c.array() if X_c.formed else X.data - X_c.mean[X.indices]
+    deviations = X_c.array() if isinstance(X, np.ndarray) else X.data - X_c.mean[X.indices]
     if np.abs(deviations).max(initial=0.0) > rounding:
         raise ValueError(
             "The entries of X are so small that their squares vanish: "

@@ -69,8 +69,7 @@ class Map:
     def __init__(self, A: Any, noise: float = 0.0):
         self.A, self.noise = A, noise
         self.shape: tuple[int, int] = A.shape
-        floats = A.dtype is not None and np.dtype(A.dtype).kind == "f"
-        self.dtype = np.dtype(A.dtype) if floats else np.dtype(float)
+        self.dtype = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
 
     def __matmul__(self, B: NDArray) -> NDArray:
         if B.ndim == 2 and B.shape[1] == 0:  # operators can't

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import flag, whole_number
+from .checks import flag
 from .progress import tqdm_class
 
 __all__ = ["Nodes", "feature_count", "row_bound", "split"]
@@ -53,9 +54,11 @@ def row_bound(C: NDArray, allowed: NDArray, sure: int, k: int) -> float:
     return float(np.max(rows[:, :sure].sum(axis=1) + others.sum(axis=1)))
 
 
-def feature_count(k: int, d: int, name: str = "k") -> int:
+def feature_count(k: int, d: int) -> int:
     """Return k as a number of features from 1 to d."""
-    k = whole_number(k, name, least=1)
-    if k > d:
-        raise ValueError(f"{name}={k} features asked of {d}: at most {d} exist.")
-    return k
+    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or not 1 <= int(k) <= d:
+        raise ValueError(
+            f"k={k!r} features asked of {d}: a whole number from 1 to {d} is needed. "
+            f"Here k counts features, not components."
+        )
+    return int(k)

@@ -1,4 +1,4 @@
-"""Which features each component may have, when only their numbers are given.
+"""Which start is better, and which features each component gets when only their number is given.
 
 Supports come from two sides. Joint: elastic nets whose penalties are chosen along their paths,
 alternating with Procrustes. In turn: truncated power iterations, each on what the components before
@@ -16,57 +16,88 @@ from numpy.typing import NDArray
 from .alternation import Alternation
 from .covariance import Covariance, largest, unit_columns
 from .elastic_net import (
+    Collinear,
     ElasticNets,
     FixedNets,
     HeldNets,
     Nets,
     Quadratic,
+    RidgeNets,
     Stretch,
+    ZeroColumn,
     stretch,
     stretch_with,
 )
 from .progress import with_progress
 
 __all__ = [
-    "Choice",
+    "Steps",
     "along_paths",
     "alternate",
     "best_start",
-    "criterion",
     "in_turn",
     "nets_with_counts",
+    "sparse_start",
 ]
 
-LONG = 300  # a path is followed up to so many loadings; beyond, soft thresholds choose them
+LONG = 300  # a path is followed up to so many loadings; it costs the fourth power of them
 ROUNDS = 200  # of Procrustes and paths, until the supports stand still
 QUIET = 40  # so many rounds without a change of supports are enough
 
-Procrustes = Callable[[NDArray], NDArray]
-Refit = Callable[[Covariance, list[NDArray]], tuple[NDArray, NDArray]]  # directions, variances
+
+class Steps(NamedTuple):
+    """The steps of the chapter that the searches are made of."""
+
+    procrustes: Callable[[NDArray], NDArray]  # M ↦ A
+    objective: Callable[..., float]  # (C, A, B, l1=…, ridge=…) ↦ the criterion
+    refit: Callable[[Covariance, NDArray], NDArray]  # (C, B) ↦ B with the loadings refitted
+    adjusted: Callable[[NDArray], NDArray]  # BᵀCB ↦ adjusted variances
 
 
-class Choice(NamedTuple):
-    """Supports, and the penalties on whose paths they are, if they are."""
+class Found(NamedTuple):
+    """Nets with the counts asked for, and where to start from."""
 
-    A: NDArray  # (d, k) where to start from
-    supports: list[NDArray]
-    signs: list[NDArray] | None = None
-    l1: NDArray | None = None
+    A: NDArray  # (d, k)
+    nets: HeldNets
+
+
+def sparse_start(
+    C: Covariance,
+    starts: list[NDArray],
+    counts: NDArray | None,
+    l1: NDArray | None,
+    ridge: float,
+    steps: Steps,
+    progress: bool = False,
+) -> tuple[NDArray, Nets]:
+    """Return which A to start from, and the nets that have these counts or penalties.
+
+    C is in units of the mean variance; the starts are (d, k) and orthonormal: directions of PCA
+    first, then rotated ones. Either counts or penalties are None.
+    """
+    if l1 is None and counts is not None and counts.min() < len(C):
+        return nets_with_counts(C, starts, counts, ridge, steps, progress)
+    if l1 is None or not l1.any():
+        return starts[0], RidgeNets(C, starts[0].shape[1], ridge)
+    return best_start(C, starts, l1, ridge, steps), ElasticNets(C, l1, ridge)
 
 
 def best_start(
-    C: Covariance, starts: list[NDArray], l1: NDArray, ridge: float, procrustes: Procrustes
+    C: Covariance, starts: list[NDArray], l1: NDArray, ridge: float, steps: Steps
 ) -> NDArray:
     """Return the start from which the criterion with these penalties gets lower.
 
-    Fifty rounds tell. If there is nothing between them, it is the first.
+    Fifty rounds tell. If there is nothing between them, it is the first; one from which a column
+    becomes zero is out. If that happens from all, the penalty is refused.
     """
-    runs = [
-        alternate(C, A, ElasticNets(C, l1, ridge), ridge, procrustes, tol=1e-4, max_iter=50)
-        for A in starts
-    ]
-    values = np.array([run.history[-1] for run in runs])
-    return starts[int(np.argmax(values <= values.min() + 1e-6 * C.trace))]
+    values: list[float] = []
+    for A in starts:
+        try:
+            run = alternate(C, A, ElasticNets(C, l1, ridge), ridge, steps, tol=1e-4, max_iter=50)
+            values.append(run.history[-1])
+        except ZeroColumn:
+            values.append(np.inf)
+    return starts[int(np.argmax(np.array(values) <= min(values) + 1e-6 * C.trace))]
 
 
 def nets_with_counts(
@@ -74,30 +105,31 @@ def nets_with_counts(
     starts: list[NDArray],
     counts: NDArray,
     ridge: float,
-    procrustes: Procrustes,
-    refit: Refit,
+    steps: Steps,
     progress: bool = False,
 ) -> tuple[NDArray, HeldNets | FixedNets]:
     """Return where to start from, and the nets with these counts; it can't fail.
 
-    C is in units of the mean variance; the starts are (d, k) and orthonormal: directions of PCA,
-    rotated directions. Supports are judged by the adjusted variances that refitted loadings have.
-    The first that come within a hundredth of the best are chosen, paths before truncated power.
-    The nets have penalties if these, held, keep their counts to the end. If not, the loadings are
-    the refitted ones.
+    Paths are taken if the penalties that they lead to can be held, and if their supports explain
+    as much as those of truncated power, up to a hundredth: what counts are the adjusted variances
+    of refitted loadings. If not, the loadings are refitted on the supports of truncated power.
     """
-    choices = [along_paths(C, A, counts, ridge, procrustes, progress) for A in starts]
-    choices.append(in_turn(C, starts[-1], counts, procrustes, progress))
-    refits = [refit(C, choice.supports) for choice in choices]
-    redundant = [v.min() <= 1e-9 * v.max() for _, v in refits[:-1]] + [False]
-    totals = np.where(redundant, 0.0, [v.sum() for _, v in refits])
-    best = int(np.argmax(totals >= 0.99 * totals.max()))
-    A, supports, signs, l1 = choices[best]
-    if signs is not None and l1 is not None:
-        nets = HeldNets(C, supports, signs, l1, ridge)
-        if _keep_their_penalties(C, A, nets, ridge, procrustes):
-            return A, nets
-    return A, FixedNets(refits[best][0])
+    A, B = in_turn(C, starts[-1], counts, steps, progress)
+    B = steps.refit(C, B)
+    best, chosen = 0.99 * steps.adjusted(B.T @ (C @ B)).sum(), None
+    for start in starts if counts.max() <= LONG else []:
+        try:
+            found = along_paths(C, start, counts, ridge, steps, progress)
+        except Collinear:  # without a ridge there may be no path
+            found = None
+        if found is None:
+            continue
+        refitted = steps.refit(C, found.nets(found.A))
+        variances = steps.adjusted(refitted.T @ (C @ refitted))
+        better = variances.sum() > best and variances.min() > 1e-9 * variances.max()
+        if better and _keep_their_penalties(C, *found, ridge, steps):
+            best, chosen = variances.sum() / 0.99, found
+    return (A, FixedNets(B)) if chosen is None else chosen
 
 
 def along_paths(
@@ -105,18 +137,16 @@ def along_paths(
     A: NDArray,
     counts: NDArray,
     ridge: float,
-    procrustes: Procrustes,
+    steps: Steps,
     progress: bool = False,
-) -> Choice:
+) -> Found | None:
     """Alternate Procrustes with nets whose penalties give these counts, until supports stand still.
 
     A support is kept as long as it is on its path, and else sought from the beginning of the path.
-    After four such searches for each column all are taken as they are, without penalties. With
-    more than 300 loadings the soft-threshold form (ridge = ∞) does it, whose path is a sort.
+    None is returned after four such searches for each column.
     """
-    long = counts.max() > LONG and ridge < np.inf
-    Q = Quadratic(C, np.inf if long else ridge)
-    k, searches, quiet = A.shape[1], 0, 0
+    Q, k = Quadratic(C, ridge), A.shape[1]
+    searches, quiet = 0, 0
     pieces: list[Stretch | None] = [None] * k
     for _ in with_progress(range(ROUNDS), progress, "paths"):
         B, CA, quiet = np.zeros_like(A), C @ A, quiet + 1
@@ -125,47 +155,48 @@ def along_paths(
             s = None if old is None else stretch(Q, c, old.support, old.signs)
             if s is None or not s.there():
                 s, searches, quiet = stretch_with(Q, c, int(counts[j])), searches + 1, 0
+            if s is None or searches > 4 * k:
+                return None
             pieces[j] = s
             B[s.support, j] = s.loadings(s.inside())
-        A_old, A = A, procrustes(C @ B)
-        if quiet == QUIET or searches > 4 * k or np.abs(A - A_old).max() <= 1e-4:
+        A_old, A = A, steps.procrustes(C @ B)
+        if quiet == QUIET or np.abs(A - A_old).max() <= 1e-4:
             break
     known = [s for s in pieces if s is not None]
-    supports, signs = [s.support for s in known], [s.signs for s in known]
-    if searches > 4 * k or long or not all(s.there() for s in known):
-        return Choice(A, supports)
-    return Choice(A, supports, signs, np.array([s.inside() for s in known]))
+    l1 = np.array([s.inside() for s in known])
+    nets = HeldNets(C, [s.support for s in known], [s.signs for s in known], l1, ridge)
+    return Found(A, nets)
 
 
 def in_turn(
-    C: Covariance, A: NDArray, counts: NDArray, procrustes: Procrustes, progress: bool = False
-) -> Choice:
+    C: Covariance, A: NDArray, counts: NDArray, steps: Steps, progress: bool = False
+) -> tuple[NDArray, NDArray]:
     """Take for each component the best that truncated power finds in what the others have left.
 
     It starts from the columns of A and from the feature with the largest variance, so that
-    every direction has variance that the ones before it lack, as long as C has any.
+    every direction has variance that the ones before it lack, as long as C has any. Returned are
+    the directions B and their partners A, in the order A, B. A direction has fewer loadings than
+    asked for if all other features have no variance left.
     """
     rest, B = C, np.zeros_like(A)
     for j in with_progress(range(A.shape[1]), progress, "truncated power"):
-        variances = rest.diagonal()
-        B[:, j] = _best_truncated(rest, A, int(largest(variances, 1)[0]), int(counts[j]))
-        if j + 1 < A.shape[1]:
-            rest = rest.without(B[:, j])
-    return Choice(procrustes(C @ B), [largest(b, int(m)) for b, m in zip(B.T, counts, strict=True)])
+        B[:, j] = _best_truncated(rest, A, int(counts[j]))
+        rest = rest.without(B[:, j])
+    return steps.procrustes(C @ B), B
 
 
-def _best_truncated(C: Covariance, A: NDArray, feature: int, count: int) -> NDArray:
+def _best_truncated(C: Covariance, A: NDArray, count: int) -> NDArray:
     """Run truncated power from several starts side by side, and return the best direction."""
-    X = np.column_stack([A, np.zeros(len(A))])
-    X[feature, -1] = 1.0
+    X, variances = np.column_stack([A, np.zeros(len(A))]), C.diagonal()
+    X[largest(variances, 1), -1] = 1.0
+    X[variances <= 0] = 0.0
     X = _truncated(X, count)
     for _ in range(30):
         CX = C @ X
         old, X = X, np.where(CX.any(axis=0), _truncated(CX, count), X)
         if np.array_equal(X != 0, old != 0):  # the supports are all that will be used
             break
-    values = np.sum(X * (C @ X), axis=0)
-    return X[:, largest(np.maximum(values, 0), 1)[0]]
+    return X[:, largest(np.maximum(np.sum(X * (C @ X), axis=0), 0), 1)[0]]
 
 
 def _truncated(X: NDArray, count: int) -> NDArray:
@@ -177,10 +208,10 @@ def _truncated(X: NDArray, count: int) -> NDArray:
 
 
 def _keep_their_penalties(
-    C: Covariance, A: NDArray, nets: HeldNets, ridge: float, procrustes: Procrustes
+    C: Covariance, A: NDArray, nets: HeldNets, ridge: float, steps: Steps
 ) -> bool:
-    """Tell whether at the end each column is still the elastic net of its penalty."""
-    run = alternate(C, A, nets, ridge, procrustes, tol=1e-6, max_iter=1000)
+    """Tell whether each column is still the elastic net of its penalty after 300 rounds."""
+    run = alternate(C, A, nets, ridge, steps, tol=1e-6, max_iter=300)
     Q, CA = Quadratic(C, ridge), C @ run.A
     ends = [stretch(Q, c, T, s) for c, T, s in zip(CA.T, nets.supports, nets.signs, strict=True)]
     inside = [end.low <= l1 <= end.high for end, l1 in zip(ends, nets.l1, strict=True)]
@@ -192,24 +223,15 @@ def alternate(
     A: NDArray,
     nets: Nets,
     ridge: float,
-    procrustes: Procrustes,
+    steps: Steps,
     *,
     tol: float,
     max_iter: int,
 ) -> Alternation:
     """Run the alternation of the nets with Procrustes to its end."""
-    run = Alternation(A, nets, procrustes, tol=tol, max_iter=max_iter)
+    run = Alternation(A, nets, steps.procrustes, tol=tol, max_iter=max_iter)
     for A in run:
         B = nets(A)
-        run.record(A, B, criterion(C, A, B, nets.l1, ridge), procrustes(C @ B))
+        value = steps.objective(C, A, B, l1=nets.l1, ridge=ridge)
+        run.record(A, B, value, steps.procrustes(C @ B))
     return run
-
-
-def criterion(C: Covariance, A: NDArray, B: NDArray, l1: NDArray, ridge: float) -> float:
-    """Return the criterion of sparse PCA; for ridge = ∞ without the terms that it dwarfs."""
-    CB = C @ B
-    if ridge == np.inf:
-        smooth = np.sum(B**2) - 2 * np.sum(A * CB)
-    else:
-        smooth = C.trace - 2 * np.sum(A * CB) + np.sum(B * CB) + ridge * np.sum(B**2)
-    return float(smooth + np.abs(B).sum(axis=0) @ l1)

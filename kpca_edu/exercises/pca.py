@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
@@ -144,11 +144,11 @@ def another_optimal_pair(answer: Any) -> None:
     "The centred samples add up to zero, so one of them is a combination of the others.",
 )
 def how_many_directions(answer: Any) -> None:
-    mistakes = {
+    mistakes: dict[float, str] = {
         30: "The 30 centred samples are not independent: they add up to zero.",
         31: "Centring takes one away, and doesn't add one.",
-        1000: "Most of the 1,000 eigenvalues are zero.",
         999: "Count samples, not features.",
+        1000: "Most of the 1,000 eigenvalues are zero.",
         970: "That counts the eigenvalues that are zero.",
         971: "That counts the eigenvalues that are zero.",
     }
@@ -172,11 +172,13 @@ def _small_eigenproblems_only(n: int) -> Iterator[None]:
         return of_small
 
     eigen = ("eigh", "eig", "eigvalsh", "eigvals")
-    names = {name: limited for name in eigen} | {"svd": lambda _: no_svd}
-    with mock.patch.multiple(np.linalg, **{a: f(getattr(np.linalg, a)) for a, f in names.items()}):
-        patches = {a: f(getattr(scipy.linalg, a)) for a, f in names.items()}
-        with mock.patch.multiple(scipy.linalg, **patches):
-            yield
+    with ExitStack() as stack:
+        for library in (np.linalg, scipy.linalg):
+            stack.enter_context(mock.patch.object(library, "svd", no_svd))
+            for name in eigen:
+                careful = limited(getattr(library, name))
+                stack.enter_context(mock.patch.object(library, name, careful))
+        yield
 
 
 @exercise(
@@ -275,7 +277,7 @@ def _watched(A: Any) -> Any:
     """Return a sparse matrix that watches itself; anything else as it is."""
     if isinstance(A, _StaysSparse) or type(A) not in _CLASSES:
         return A
-    twin = object.__new__(_CLASSES[type(A)])
+    twin: Any = object.__new__(_CLASSES[type(A)])
     twin.__dict__.update(A.__dict__)
     return twin
 
