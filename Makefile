@@ -8,8 +8,9 @@ BIN := .venv/bin
 LOCK ?= requirements.lock
 PORT ?= 8000
 INSTALLED := .venv/installed
+BUILT := tests/test_browser.py tests/test_book.py
 
-.PHONY: book serve test bench notebooks format lock clean
+.PHONY: book serve test library bench notebooks format lock clean
 
 book: $(INSTALLED)
 	@echo "── Building the book (warnings are errors)"
@@ -21,13 +22,18 @@ serve: book
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
 test: $(INSTALLED)
-	@echo "── 1/3 Style (ruff)"
+	@echo "── 1/3 Style and types (ruff, mypy)"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@echo "── 2/3 The book"
-	@$(MAKE) --no-print-directory book
-	@echo "── 3/3 Library, notebooks, book and browser (pytest)"
-	@$(BIN)/python -m pytest
+	@$(BIN)/mypy
+	@echo "── 2/3 Library and notebooks (pytest), and the book beside them"
+	@$(MAKE) --no-print-directory -j2 --output-sync=target book library
+	@echo "── 3/3 The book as it was built, and every page in a browser (pytest)"
+	@$(BIN)/python -m pytest $(BUILT)
+
+# What needs no built book; it runs while the book is built.
+library: $(INSTALLED)
+	@$(BIN)/python -m pytest $(addprefix --ignore=,$(BUILT))
 
 bench: $(INSTALLED)
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -1,12 +1,17 @@
 """The theorems of chapter 8 on random data, with brute force, solvers and published tables."""
 
+import copy
+import pickle
+import warnings
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matrices import assert_orthonormal, orthonormal, seeds, sparing, thorough
+from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import ElasticNet, lars_path
@@ -354,20 +359,227 @@ def test_found_penalties_give_the_counts_again():
 
 
 def test_default_counts_are_effective_numbers():
-    """Without counts or penalties each count is 1/Σv⁴ of PCA: eq-spca-effective."""
-    model, V = fit_sparse_pca(WINE, 3), fit_pca(WINE, 3).V
-    np.testing.assert_array_equal(model.nonzeros, np.rint(1 / np.sum(V**4, axis=0)))
+    """Without counts or penalties each count is 1/Σv⁴ of the rotated directions of PCA:
+    eq-spca-effective eq-spca-rotate."""
+    model, V = fit_sparse_pca(WINE, 3), sparse_rotation(fit_pca(WINE, 3).V)
+    assert sorted(model.nonzeros) == sorted(np.rint(1 / np.sum(V**4, axis=0)))
     even = np.kron(np.eye(2), np.ones((4, 1))) / 2
     np.testing.assert_array_equal(effective_nonzeros(even), [4, 4])
 
 
-@pytest.mark.parametrize("shape", [(30, 5), (5, 30), (12, 12)])
+@pytest.mark.parametrize("shape", [(30, 5), (5, 30), (12, 12), (20, 700)])
 def test_the_default_works_on_noise(shape):
     """On unseen data the default gives no zero direction: eq-spca-effective."""
     X = np.random.default_rng(1).standard_normal(shape)
     model = fit_sparse_pca(X, 2)
     assert np.all(model.nonzeros >= 1)
     assert model.converged
+
+
+# --- what must hold whatever the data ------------------------------------------------------------
+
+
+def planted(n, k, size, extra, noise, spread=0.0, rng=0):
+    """Make k factors of similar strength that move ``size`` features each, and noise."""
+    rng = np.random.default_rng(rng)
+    blocks = np.kron(np.eye(k), np.ones(size)) * (1 + spread * np.arange(k)[:, None])
+    blocks = np.pad(blocks, ((0, 0), (0, extra)))
+    X = rng.standard_normal((n, k)) @ blocks
+    return X + noise * rng.standard_normal(X.shape), {
+        tuple(range(j * size, (j + 1) * size)) for j in range(k)
+    }
+
+
+def supports(model):
+    return {tuple(np.flatnonzero(b).tolist()) for b in model.B.T}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (500, 4, 20, 0, 0.3),  # n > d, no other features
+        (200, 6, 5, 20, 0.5, 0.05),
+        (60, 3, 20, 40, 0.5),
+        (40, 4, 15, 40, 0.3, 0.1),  # n < d, strengths that differ a little
+        (30, 3, 12, 90, 0.3),
+        (200, 8, 6, 0, 0.3),
+    ],
+)
+def test_planted_blocks_are_recovered(shape):
+    """Factors of similar strength, which PCA mixes, come out one by one, whichever way one asks:
+    eq-spca-rotate eq-spca-path eq-spca-limit."""
+    k, size = shape[1], shape[2]
+    for seed, how in enumerate([{}, {"ridge": np.inf, "refit": True}]):
+        X, truth = planted(*shape, rng=seed)
+        assert supports(fit_sparse_pca(X, k, nonzeros=size, **how)) == truth
+        for how in ({}, {"l1": 0.5}):
+            B = fit_sparse_pca(X, k, **how).B
+            shares = [np.sum(B[list(T)] ** 2, axis=0) for T in truth]
+            assert np.min(np.max(shares, axis=1)) > 0.9
+            assert np.min(np.max(shares, axis=0)) > 0.9
+
+
+def random_data(seed):
+    """Draw a size, correlated data (every second time in mixed units), k and counts."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 12))
+    n = int(rng.integers(4, 50))
+    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    X = X * 10.0 ** rng.uniform(-2, 2, d) if seed % 2 else X
+    k = int(rng.integers(1, max(2, min(n - 1, d) // 2 + 1)))
+    return X, k, rng.integers(1, d + 1, k)
+
+
+def test_any_count_can_be_had_in_any_unit():
+    """nonzeros never fails, and X, 3X and X/7 have the same supports and loadings: eq-spca-scale
+    eq-spca-path."""
+    for seed in range(14):
+        X, k, counts = random_data(seed)
+        model = fit_sparse_pca(X, k, nonzeros=counts)
+        assert np.all(model.nonzeros <= counts)
+        assert np.all(model.nonzeros[model.nonzeros < counts] < X.shape[1])
+        assert model.converged
+        for factor in (3, 1 / 7):
+            again = fit_sparse_pca(factor * X, k, nonzeros=counts)
+            np.testing.assert_array_equal(again.B != 0, model.B != 0)
+            np.testing.assert_allclose(again.B, model.B, atol=1e-5)
+            np.testing.assert_allclose(again.variances, factor**2 * model.variances, rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [15, 39])
+def test_every_count_of_generic_data(seed):
+    """Five components with 1 … 10 loadings each, whatever the unit: eq-spca-path."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 10))
+    for m in (1, 2, 3, 6, 9, 10):
+        model, again = (fit_sparse_pca(c * X, 5, nonzeros=m) for c in (1, 3))
+        np.testing.assert_array_equal(model.nonzeros, m)
+        np.testing.assert_array_equal(again.B != 0, model.B != 0)
+        assert model.variances.min() > 0
+
+
+def test_ties_go_to_the_first():
+    """Where features are exchangeable, rounding decides nothing: eq-spca-threshold
+    eq-spca-truncate."""
+    alike = 0.5 * np.ones((6, 6)) + 0.5 * np.eye(6)
+    for C in (alike, 3 * alike, alike / 7):
+        assert list(np.flatnonzero(truncated_power(C, 2).direction)) == [0, 1]
+        assert supports(fit_sparse_pca(C, 1, nonzeros=3, gram=True)) == {(0, 1, 2)}
+    nudge = 1e-12 * np.random.default_rng(0).standard_normal((6, 1))
+    assert list(np.flatnonzero(simple_threshold(np.ones((6, 1)) + nudge, 2))) == [0, 1]
+
+
+def test_long_counts_need_no_path(monkeypatch):
+    """Beyond the length of a path the supports come from truncated power: eq-spca-truncate."""
+    X, truth = planted(60, 3, 20, 40, 0.5)
+    monkeypatch.setattr("kpca_edu._engine.supports.LONG", 5)
+    model = fit_sparse_pca(X, 3, nonzeros=20)
+    assert supports(model) == truth
+    assert model.refitted
+
+
+def test_a_fixed_point_is_one():
+    """converged says that A and B are each other's best partners: eq-spca-procrustes
+    eq-spca-kkt."""
+    for seed in range(0, 16, 2):
+        X, k, counts = random_data(seed)
+        for how in ({"l1": 0.05}, {"nonzeros": counts}):
+            model = fit_sparse_pca(X, k, tol=1e-7, **how)
+            C, B = unit_model(np.cov(X.T, ddof=0), model)
+            assert model.converged
+            np.testing.assert_allclose(procrustes(C @ B), model.A, atol=1e-6)
+            if not model.refitted:
+                for a, b, l1 in zip(model.A.T, B.T, model.l1, strict=True):
+                    assert kkt_gap(C, a, b, l1, 0.01) <= 1e-6
+
+
+# --- rotation and refit --------------------------------------------------------------------------
+
+
+@thorough
+@given(st.integers(2, 9), seeds, st.data())
+def test_rotation(d, seed, draw):
+    """It stays in the span, stays orthonormal, and no turn of a pair helps: eq-spca-rotate."""
+    V = orthonormal(d, draw.draw(st.integers(1, d)), seed)
+    W = sparse_rotation(V)
+    assert_orthonormal(W, 100 * d)
+    np.testing.assert_allclose(W @ W.T, V @ V.T, atol=1e-12)
+    assert np.sum(W**4) >= np.sum(V**4) - 1e-12
+    angles = np.linspace(0, np.pi / 2, 50)
+    for i, j in combinations(range(W.shape[1]), 2):
+        x, y = W[:, [i]], W[:, [j]]
+        turned = (x * np.cos(angles) + y * np.sin(angles)) ** 4
+        turned += (y * np.cos(angles) - x * np.sin(angles)) ** 4
+        assert turned.sum(axis=0).max() <= np.sum(x**4 + y**4) + 1e-6
+
+
+def test_rotation_leaves_the_worst_point():
+    """(1, 1) and (1, −1) are a stationary point of Σv⁴, the worst one: eq-spca-rotate."""
+    V = np.kron([[1.0, 1.0], [1.0, -1.0]], np.ones((3, 1))) / 6**0.5
+    np.testing.assert_allclose(np.sort(np.abs(sparse_rotation(V)).max(axis=1)), 3**-0.5)
+    assert np.count_nonzero(np.abs(sparse_rotation(V)) > 1e-9) == 6
+
+
+@thorough
+@given(covariances(), seeds)
+def test_without_l1_any_rotation_is_as_good(case, seed):
+    """(V_k R, BR) has the same criterion for every orthogonal R: eq-spca-criterion
+    eq-spca-rotate."""
+    _, C = case
+    lam, V = np.linalg.eigh(C)
+    R = orthonormal(2, 2, seed)
+    V, lam = V[:, -2:], lam[-2:]
+    B = V * lam / (lam + 0.3)
+    first, turned = (sparse_pca_objective(C, V @ Q, B @ Q, ridge=0.3) for Q in (np.eye(2), R))
+    assert turned == pytest.approx(first, rel=1e-9, abs=1e-9 * np.trace(C))
+
+
+@sparing
+@given(covariances(), seeds)
+def test_refit_is_pca_on_the_support(case, seed):
+    """Each direction has the largest adjusted variance on its support, given those before:
+    eq-spca-refit eq-spca-schur eq-spca-adjusted."""
+    _, C = case
+    rng = np.random.default_rng(seed)
+    B = simple_threshold(rng.standard_normal((len(C), 2)), 2)
+    refitted = refit_loadings(C, B)
+    assert np.all((refitted != 0) <= (B != 0))
+    np.testing.assert_allclose(np.linalg.norm(refitted, axis=0), 1)
+    found, rest = adjusted_variances(C, refitted, gram=True), C
+    for b, value in zip(refitted.T, found, strict=True):
+        T = np.flatnonzero(b)
+        top = np.linalg.eigvalsh(rest[np.ix_(T, T)])[-1]
+        assert value == pytest.approx(top, rel=1e-6, abs=1e-9 * np.trace(C))
+        rest = deflate_covariance(rest, b, "schur")
+    for _ in range(20):
+        other = np.where(B[:, :1] != 0, rng.standard_normal((len(C), 1)), 0)
+        assert adjusted_variances(C, other, gram=True)[0] <= found[0] * (1 + 1e-9)
+
+
+def test_refitted_pit_props_come_near_the_optimum():
+    """ℓ₁ shortens and bends; refitted on the same support over 95 % are reached: eq-spca-refit
+    eq-spca-subset."""
+    for l1 in (1.5, 0.7, 0.4, 0.25, 0.165, 0.12):
+        shrunk, refitted = (
+            fit_sparse_pca(PITPROPS, 1, l1=l1, gram=True, refit=refit) for refit in (False, True)
+        )
+        T = np.flatnonzero(shrunk.B[:, 0])
+        best = best_subset(PITPROPS, T.size).value
+        assert shrunk.variances[0] < 0.95 * best < refitted.variances[0] <= best * (1 + 1e-9)
+        top = np.linalg.eigvalsh(PITPROPS[np.ix_(T, T)])[-1]
+        assert refitted.variances[0] == pytest.approx(top)
+        assert (refitted.refitted, shrunk.refitted) == (True, False)
+        np.testing.assert_array_equal(refitted.objective, shrunk.objective)
+    for m in range(1, 14):
+        model = fit_sparse_pca(PITPROPS, 1, nonzeros=m, gram=True, refit=True)
+        best = best_subset(PITPROPS, m).value
+        assert 0.99 * best < model.variances[0] <= best * (1 + 1e-9)
+
+
+def test_a_redundant_support_stays_as_it_is():
+    """A second direction on a feature that is used up can't be refitted: eq-spca-refit."""
+    B = np.eye(13)[:, [0, 0]]
+    np.testing.assert_array_equal(refit_loadings(PITPROPS, B), B)
 
 
 def test_an_all_zero_component_is_refused():
@@ -657,40 +869,155 @@ def test_inputs_are_unchanged():
     v, B = leading(C)[:, 0], leading(C, 3)
     for array in (X, C, v, B):
         array.flags.writeable = False
-    fit_sparse_pca(X, 3, nonzeros=4)
+    fit_sparse_pca(X, 3, nonzeros=4, refit=True)
     fit_sparse_pca(C, 3, l1=0.2, gram=True).encode(X)
-    for f in (sparse_direction, coordinate_descent):
+    for f in (sparse_direction, coordinate_descent, ridge_direction):
         f(C, v, 0.3)
-    ridge_direction(C, v, 1.0), elastic_net_path(C, v), best_subset(C, 3), truncated_power(C, 3, start=v)
-    (
-        deflate_covariance(C, v),
-        adjusted_variances(X, B),
-        simple_threshold(B, 2),
-        generalized_power(X, 0.2),
-    )
+    elastic_net_path(C, v)
+    best_subset(C, 3)
+    truncated_power(C, 3, start=v)
+    deflate_covariance(C, v)
+    adjusted_variances(X, B)
+    for f in (sparse_rotation, effective_nonzeros, procrustes):
+        f(B)
+    simple_threshold(B, 2)
+    refit_loadings(C, simple_threshold(B, 2))
+    generalized_power(X, 0.2)
 
 
-def test_progress(capsys):
+BARS = {
+    "sparse PCA": lambda: fit_sparse_pca(WINE, 2, l1=0.3, progress=True),
+    "truncated power": lambda: fit_sparse_pca(WINE, 2, nonzeros=4, progress=True),
+    "paths": lambda: fit_sparse_pca(WINE, 2, nonzeros=4, progress=True),
+    "nodes": lambda: best_subset(PITPROPS, 4, progress=True),
+    "direction": lambda: truncated_power(PITPROPS, 4, progress=True),
+    "path": lambda: elastic_net_path(PITPROPS, np.eye(13)[0], progress=True),
+    "loadings": lambda: coordinate_descent(PITPROPS, np.eye(13)[0], 0.3, progress=True),
+}
+
+
+@pytest.mark.parametrize(("title", "call"), BARS.items(), ids=BARS)
+def test_progress(title, call, capsys):
     """A bar is shown on request only, and goes to stderr."""
-    fit_sparse_pca(WINE, 2, l1=0.3)
+    fit_sparse_pca(WINE, 2, nonzeros=4)
+    best_subset(PITPROPS, 4)
     assert capsys.readouterr() == ("", "")
-    fit_sparse_pca(WINE, 2, l1=0.3, progress=True)
+    call()
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "sparse PCA" in captured.err
+    assert title in captured.err
 
 
-def test_an_unfinished_run_says_so():
-    """max_iter ends the alternation with converged=False and the history so far."""
-    model = fit_sparse_pca(PITPROPS, 6, l1=PENALTIES, gram=True, max_iter=3)
-    assert not model.converged
-    assert model.n_iter == 3
+UNFINISHED = {
+    "fit": lambda **how: fit_sparse_pca(PITPROPS, 6, l1=PENALTIES, gram=True, **how),
+    "truncated": lambda **how: truncated_power(PITPROPS, 5, start=np.eye(13)[2], **how),
+    "generalized": lambda **how: generalized_power(WINE, 0.3, **how),
+    "coordinates": lambda **how: coordinate_descent(PITPROPS, np.eye(13)[0], 0.1, **how),
+}
 
 
-def test_models_are_frozen():
-    """A model can't be changed after it was made."""
-    with pytest.raises(AttributeError):
-        fit_sparse_pca(WINE, 1).B = None
+@pytest.mark.parametrize("call", UNFINISHED.values(), ids=UNFINISHED)
+def test_an_unfinished_run_says_so(call):
+    """Out of rounds: a warning at the user's line, converged=False, the history so far; with
+    tol=0 all rounds were asked for, and none is missing."""
+    with pytest.warns(ConvergenceWarning, match="after max_iter=2 rounds") as caught:
+        run = call(max_iter=2)
+    assert caught[0].filename == __file__
+    if not isinstance(run, np.ndarray):
+        assert not run.converged
+        assert run.n_iter == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call(max_iter=2, tol=0)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-80, 1e-14, 1e9, 1e80, 1e150])
+def test_huge_and_tiny_data(scale):
+    """Directions are those of the same data near one; variances are in the unit of the data."""
+    power, model = generalized_power(WINE, 0.3), fit_sparse_pca(WINE, 2, nonzeros=4)
+    again = generalized_power(scale * WINE, 0.3)
+    np.testing.assert_allclose(again.direction, power.direction, atol=1e-6)
+    assert again.value == pytest.approx(scale**2 * power.value, rel=1e-6)
+    other = fit_sparse_pca(scale * WINE, 2, nonzeros=4)
+    np.testing.assert_allclose(other.B, model.B, atol=1e-6)
+    np.testing.assert_allclose(other.variances, scale**2 * model.variances, rtol=1e-6)
+    if 1e-30 < scale < 1e30:
+        single = generalized_power((scale * WINE).astype(np.float32), 0.3)
+        np.testing.assert_allclose(single.direction, power.direction, atol=1e-4)
+
+
+MODELS = {
+    "SparsePCA": lambda: fit_sparse_pca(WINE, 2, nonzeros=4),
+    "Subset": lambda: best_subset(PITPROPS, 3),
+    "SparseRun": lambda: truncated_power(PITPROPS, 3),
+}
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_models_cannot_change(make):
+    """Fields and arrays are read-only, also after pickle and copy; the repr fits a line."""
+    model = make()
+    assert len(repr(model)) < 110
+    assert repr(model).startswith(type(model).__name__)
+    for twin in (model, pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
+        arrays = {name: x for name, x in vars(twin).items() if isinstance(x, np.ndarray)}
+        assert arrays
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(array, getattr(model, name))
+            assert not array.flags.writeable
+            with pytest.raises(AttributeError):
+                setattr(twin, name, None)
+
+
+def test_models_own_their_arrays():
+    """What happens to the caller's arrays afterwards changes no model."""
+    X, C = WINE.copy(), PITPROPS.copy()
+    model, gram = fit_sparse_pca(X, 2, l1=0), fit_sparse_pca(C, 2, l1=0.2, gram=True)
+    codes, B = model.encode(WINE), gram.B.copy()
+    X *= 2
+    C *= 2
+    np.testing.assert_array_equal(model.encode(WINE), codes)
+    np.testing.assert_array_equal(gram.B, B)
+
+
+def test_names_of_columns():
+    """A model of a DataFrame knows its columns, and refuses them in another order."""
+    table = pd.DataFrame(WINE, columns=load_wine().feature_names)
+    model = fit_sparse_pca(table, 2, nonzeros=4)
+    assert model.columns == tuple(table.columns)
+    assert model.k == 2
+    np.testing.assert_array_equal(model.encode(table), model.encode(WINE))
+    with pytest.raises(ValueError, match="same order"):
+        model.encode(table[table.columns[::-1]])
+    with pytest.raises(ValueError, match="'kind'"):
+        fit_sparse_pca(table.assign(kind="wine"), 2)
+
+
+def test_a_forgotten_gram_is_asked_for():
+    """A symmetric matrix with a positive diagonal, handed over as data, gets a warning."""
+    for call in (
+        lambda: fit_sparse_pca(PITPROPS, 2, nonzeros=4),
+        lambda: adjusted_variances(PITPROPS, np.eye(13)[:, :2]),
+        lambda: generalized_power(PITPROPS, 0.2),
+    ):
+        with pytest.warns(UserWarning, match="gram=True") as caught:
+            call()
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit_sparse_pca(WINE[:13], 2, nonzeros=4)
+
+
+def test_large_matrices_are_checked_without_all_eigenvalues():
+    """Beyond 500 features Lanczos finds the directions and sees a negative eigenvalue."""
+    X, truth = planted(300, 3, 20, 460, 0.5)
+    C = np.cov(X.T, ddof=0)
+    assert supports(fit_sparse_pca(C, 3, nonzeros=20, gram=True)) == truth
+    assert tuple(np.flatnonzero(truncated_power(C, 20).direction)) in truth
+    C -= 0.2 * np.eye(len(C))
+    for call in (lambda: fit_sparse_pca(C, 3, gram=True), lambda: truncated_power(C, 20)):
+        with pytest.raises(ValueError, match="negative eigenvalue"):
+            call()
 
 
 INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])
@@ -721,7 +1048,9 @@ BAD = {
     "not symmetric": (lambda: best_subset([[1.0, 2.0], [0.0, 1.0]], 1), "not symmetric"),
     "indefinite": (lambda: best_subset(INDEFINITE, 1), "negative eigenvalue -1"),
     "zero matrix": (lambda: best_subset(np.zeros((2, 2)), 1), "no positive variance"),
-    "subset": (lambda: best_subset(PITPROPS, 14), "at most 13"),
+    "subset": (lambda: best_subset(PITPROPS, 14), "k=14 features asked of 13"),
+    "no subset": (lambda: best_subset(PITPROPS, 0), "k=0 features"),
+    "half a feature": (lambda: best_subset(PITPROPS, 1.5), "counts features, not components"),
     "vector": (lambda: sparse_direction(PITPROPS, [1.0, 2.0], 0.1), "vector of 13"),
     "zero vector": (lambda: ridge_direction(PITPROPS, np.zeros(13), 0.1), "not all zero"),
     "collinear": (lambda: ridge_direction(np.ones((2, 2)), [1.0, 1.0], 0), "collinear"),
@@ -729,6 +1058,22 @@ BAD = {
     "sizes": (lambda: adjusted_variances(WINE, np.eye(3)), "13 columns and B 3 rows"),
     "shapes": (lambda: sparse_pca_objective(PITPROPS, np.eye(13), np.eye(3)), "must both"),
     "gpower": (lambda: generalized_power(WINE, 1.0), "below 1"),
+    "not even wide": (
+        lambda: generalized_power(np.full((4, 3), 0.1), 0.2),
+        "rows of X are the same",
+    ),
+    "overflow": (lambda: generalized_power(1e200 * WINE, 0.2), "too large"),
+    "underflow": (lambda: fit_sparse_pca(1e-200 * WINE, 2), "too small"),
+    "procrustes NaN": (lambda: procrustes([[np.nan]]), "NaN"),
+    "procrustes wide": (lambda: procrustes(np.ones((2, 3))), "at most 2 columns"),
+    "nothing to count": (lambda: effective_nonzeros(np.zeros((3, 2))), "Column 0 of V is zero"),
+    "no climb": (lambda: truncated_power(np.diag([1.0, 0]), 1, start=[0, 1]), "nowhere to climb"),
+    "refit": (lambda: fit_sparse_pca(WINE, 1, refit="yes"), "True or False"),
+    "gram": (lambda: fit_sparse_pca(WINE, 1, gram=1), "True or False"),
+    "progress": (lambda: fit_sparse_pca(WINE, 1, progress=1), "True or False"),
+    "refit sizes": (lambda: refit_loadings(PITPROPS, np.eye(3)), "a loading for each feature"),
+    "sparse matrix": (lambda: fit_sparse_pca(sparse.eye_array(4), 1), "sparse matrix"),
+    "negative": (lambda: fit_sparse_pca(INDEFINITE, 1, gram=True), "negative eigenvalue -1"),
     "encode": (lambda: fit_sparse_pca(WINE, 1).encode(WINE[:, :5]), "fitted on 13"),
     "decode": (lambda: fit_sparse_pca(WINE, 1).decode(WINE), "a column of scores"),
 }

@@ -43,6 +43,7 @@ class Covariance:
         self.M, self.root, self.unit = M, root, unit
         self.d = M.shape[1]
         self.trace = float(np.vdot(M, M) if root else np.trace(M))
+        self.at_first: NDArray | None = None  # the diagonal before anything was taken away
         self._rows: dict[int, NDArray] = {}
         self._last: tuple[NDArray | None, NDArray | None] = (None, None)
 
@@ -106,7 +107,8 @@ class Covariance:
             return self
         weights = score @ self.M / variance if self.root else score / variance
         rest = Covariance(self.M - np.outer(score, weights), root=self.root)
-        gone = rest.diagonal() <= 1e-10 * self.diagonal()
+        rest.at_first = self.diagonal() if self.at_first is None else self.at_first
+        gone = rest.diagonal() <= 1e-10 * rest.at_first
         rest.M[:, gone] = 0.0
         if not self.root:
             rest.M[gone] = 0.0
