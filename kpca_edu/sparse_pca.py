@@ -55,7 +55,7 @@ from ._engine.sparsity import (
     ridge_of,
 )
 from ._engine.subsets import Nodes, feature_count, row_bound, split
-from ._engine.supports import Steps, sparse_start
+from ._engine.supports import Steps, filled_up, sparse_start
 from .compare import fix_signs
 
 __all__ = [
@@ -326,7 +326,12 @@ def fit_sparse_pca(
 
 
 def sparse_pca_objective(
-    C: ArrayLike | Covariance, A: ArrayLike, B: ArrayLike, *, l1: Each = 0.0, ridge: float = 0.0
+    C: ArrayLike | Covariance,
+    A: ArrayLike,
+    B: ArrayLike,
+    *,
+    l1: ArrayLike = 0.0,
+    ridge: float = 0.0,
 ) -> float:
     """Return the criterion of sparse PCA in Gram form :eq:`eq-spca-gram`.
 
@@ -454,8 +459,8 @@ class SparseRun(Frozen):
 
 
 def truncated_power(
-    C: ArrayLike, nonzeros: int, *, start: ArrayLike | None = None, tol: float = 1e-10,
-    max_iter: int = 1000, progress: bool = False,
+    C: ArrayLike | Covariance, nonzeros: int, *, start: ArrayLike | None = None,
+    tol: float = 1e-10, max_iter: int = 1000, progress: bool = False,
 ) -> SparseRun:  # fmt: skip
     """Multiply by C, keep the largest entries, repeat :eq:`eq-spca-truncate`.
 
@@ -492,8 +497,8 @@ def generalized_power(
         history.append(max(b @ b, history[-1]))  # less by rounding only
         rounds.settled(np.abs(unit_columns(b) - unit_columns(old)).max())
     x = _fix_sign(unit_columns(b))
-    value = power_of_two(np.mean((Xc @ x) ** 2), 2 * exponent)
-    return SparseRun(x, value, np.ldexp(history, 2 * exponent), rounds.converged)
+    value, *gains = (power_of_two(h, 2 * exponent) for h in (np.mean((Xc @ x) ** 2), *history))
+    return SparseRun(x, value, np.array(gains), rounds.converged)
 
 
 def deflate_covariance(C: ArrayLike, b: ArrayLike, method: str = "schur") -> NDArray:
@@ -560,7 +565,8 @@ def _described(
     """Make the model: unit directions with their signs fixed, and what they explain."""
     A, B, lengths = rounds.A, unit_columns(rounds.B), np.linalg.norm(rounds.B, axis=0)
     if flag(refit, "refit"):
-        B, lengths = refit_loadings(C, B), np.ones(B.shape[1])
+        counts, lengths = np.count_nonzero(B, axis=0), np.ones(B.shape[1])
+        B = filled_up(C, refit_loadings(C, B), counts, ridge, STEPS)
         A = procrustes(C @ B)
     B, A = fix_signs(B, A)
     CB = C @ B

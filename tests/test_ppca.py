@@ -1214,7 +1214,7 @@ def test_blocks_change_nothing(monkeypatch):
     parts = [model.encode(X), model.log_density(X), *model.posterior(X), *std_of(model, X)]
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
-    np.testing.assert_allclose(fit_ppca_em(X, 2).W, model.W, atol=1e-8)
+    np.testing.assert_allclose(fit_ppca_em(X, 2).W, model.W, atol=1e-5)
     assert len(list(infer(model, X))) > 5
     latent = next(infer(model, VIRUSES[:, :7]))
     np.testing.assert_allclose(log_gaussian(model, latent), model.log_density(VIRUSES[:, :7]))

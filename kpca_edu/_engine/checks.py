@@ -94,16 +94,17 @@ def linear_map(
     """
     if not isinstance(X, sparse.sparray | sparse.spmatrix | LinearOperator):
         return data_matrix(X, name, check_finite=check_finite)
-    if np.dtype(X.dtype).kind == "c":
+    given: Any = X  # SciPy's stubs give its sparse classes neither shape nor dtype
+    if np.dtype(given.dtype).kind == "c":
         raise ValueError(f"{name} is complex: real numbers are needed. Take its real part first.")
-    if len(X.shape) != 2 or 0 in X.shape:
+    if len(given.shape) != 2 or 0 in given.shape:
         raise ValueError(
-            f"{name} is empty or no matrix, with shape {X.shape}: "
+            f"{name} is empty or no matrix, with shape {given.shape}: "
             f"at least one row and one column are needed."
         )
-    if isinstance(X, LinearOperator):
-        return X if np.dtype(X.dtype).kind == "f" else 1.0 * X
-    rows = sparse.csr_array(X)
+    if isinstance(given, LinearOperator):
+        return given if np.dtype(given.dtype).kind == "f" else 1.0 * given
+    rows = sparse.csr_array(given)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

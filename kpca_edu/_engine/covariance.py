@@ -223,8 +223,8 @@ def largest(c: NDArray, count: int) -> NDArray:
     """Return the places of the ``count`` largest moduli, rising; among equal ones the first."""
     size = np.abs(c)
     cut = np.partition(size, -count)[-count]
-    sure = np.flatnonzero(size > cut * (1 + TIE))
-    equal = np.flatnonzero((size >= cut * (1 - TIE)) & (size <= cut * (1 + TIE)))
+    above = size > cut * (1 + TIE)
+    sure, equal = np.flatnonzero(above), np.flatnonzero(~above & (size >= cut * (1 - TIE)))
     return np.sort(np.concatenate([sure, equal[: count - sure.size]]))
 
 

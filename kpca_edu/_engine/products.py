@@ -69,7 +69,9 @@ class Map:
     def __init__(self, A: Any, noise: float = 0.0):
         self.A, self.noise = A, noise
         self.shape: tuple[int, int] = A.shape
-        self.dtype = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
+        self.dtype: np.dtype[np.float32] | np.dtype[np.float64] = (
+            np.dtype(np.float32) if A.dtype == np.float32 else np.dtype(np.float64)
+        )
 
     def __matmul__(self, B: NDArray) -> NDArray:
         if B.ndim == 2 and B.shape[1] == 0:  # operators can't

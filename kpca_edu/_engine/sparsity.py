@@ -21,7 +21,7 @@ __all__ = [
     "ridge_of",
 ]
 
-Each = float | ArrayLike | None  # one for all components, or one for each
+Each = ArrayLike | None  # one for all components, or one for each
 
 
 class Rounds:
@@ -58,7 +58,7 @@ def ridge_of(value: float) -> float:
     return np.inf if infinite else number(value, "ridge", 0.0, hint=", or np.inf")
 
 
-def penalties_of(l1: Each, k: int) -> NDArray:
+def penalties_of(l1: ArrayLike, k: int) -> NDArray:
     """Return a penalty from 0 up for each of k components."""
     values = real_array(l1, "l1")
     if values.shape not in ((), (k,)):
@@ -66,7 +66,7 @@ def penalties_of(l1: Each, k: int) -> NDArray:
     return np.array([number(float(x), "l1", 0.0) for x in np.broadcast_to(values, k)])
 
 
-def counts_of(nonzeros: Each, d: int, k: int) -> NDArray:
+def counts_of(nonzeros: ArrayLike, d: int, k: int) -> NDArray:
     """Return a count from 1 to d for each of k components."""
     values = real_array(nonzeros, "nonzeros")
     if values.shape not in ((), (k,)):

@@ -35,13 +35,14 @@ __all__ = [
     "along_paths",
     "alternate",
     "best_start",
+    "filled_up",
     "in_turn",
     "nets_with_counts",
     "sparse_start",
 ]
 
 LONG = 300  # a path is followed up to so many loadings; it costs the fourth power of them
-ROUNDS = 200  # of Procrustes and paths, until the supports stand still
+ROUNDS = 100  # of Procrustes and paths, until the supports stand still
 QUIET = 40  # so many rounds without a change of supports are enough
 
 
@@ -115,7 +116,7 @@ def nets_with_counts(
     of refitted loadings. If not, the loadings are refitted on the supports of truncated power.
     """
     A, B = in_turn(C, starts[-1], counts, steps, progress)
-    B = steps.refit(C, B)
+    B = filled_up(C, steps.refit(C, B), counts, ridge, steps)
     best, chosen = 0.99 * steps.adjusted(B.T @ (C @ B)).sum(), None
     for start in starts if counts.max() <= LONG else []:
         try:
@@ -130,6 +131,23 @@ def nets_with_counts(
         if better and _keep_their_penalties(C, *found, ridge, steps):
             best, chosen = variances.sum() / 0.99, found
     return (A, FixedNets(B)) if chosen is None else chosen
+
+
+def filled_up(C: Covariance, B: NDArray, counts: NDArray, ridge: float, steps: Steps) -> NDArray:
+    """Return B with the counts asked for, where directions before have used up some features.
+
+    A loading on such a feature adds nothing that is new. So a column that lacks some is regressed
+    on its partner instead, with the features that go with it best: b_T = Q_T⁻¹(Ca)_T. (A feature
+    exactly uncorrelated with the score can't be made to count.)
+    """
+    short = np.flatnonzero(np.count_nonzero(B, axis=0) < counts)
+    if short.size == 0:
+        return B
+    Q, CA, B = Quadratic(C, max(ridge, 1e-6)), C @ steps.procrustes(C @ B), B.copy()
+    for j in short:
+        T = largest(np.where(B[:, j] != 0, np.inf, np.abs(CA[:, j])), int(counts[j]))
+        B[T, j] = unit_columns(Q.solve(T, CA[T, j]))
+    return B
 
 
 def along_paths(
@@ -210,8 +228,8 @@ def _truncated(X: NDArray, count: int) -> NDArray:
 def _keep_their_penalties(
     C: Covariance, A: NDArray, nets: HeldNets, ridge: float, steps: Steps
 ) -> bool:
-    """Tell whether each column is still the elastic net of its penalty after 300 rounds."""
-    run = alternate(C, A, nets, ridge, steps, tol=1e-6, max_iter=300)
+    """Tell whether each column is still the elastic net of its penalty after 150 rounds."""
+    run = alternate(C, A, nets, ridge, steps, tol=1e-7, max_iter=150)
     Q, CA = Quadratic(C, ridge), C @ run.A
     ends = [stretch(Q, c, T, s) for c, T, s in zip(CA.T, nets.supports, nets.signs, strict=True)]
     inside = [end.low <= l1 <= end.high for end, l1 in zip(ends, nets.l1, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -241,7 +242,7 @@ def leave_one_out(answer: Any) -> None:
         L = kernel(Z, Z)
         R = np.linalg.inv(L + ridge * np.eye(60))
         right = (R @ Y) / np.diag(R)[:, None]
-        given, calls = _counted(lambda L=L, Y=Y: errors(L.copy(), Y.copy(), 0.3))
+        given, calls = _counted(partial(errors, L.copy(), Y.copy(), 0.3))
         given = as_array(given, (60, 3))
         expect_not(given, ridge * R @ Y, "Those are the residuals of the fit with all samples.")
         expect_not(given, Y - right, "Those are the predictions: their errors are asked for.")

@@ -139,7 +139,7 @@ def elastic_net_by_coordinates(answer: Any) -> None:
 )
 def one_truncated_step(answer: Any) -> None:
     step = as_function(answer)
-    for d, m in ((5, 2), (8, 3), (6, 1)):
+    for d, m in ((8, 3), (5, 2), (6, 1)):
         C, x = _random_covariance(27, d), _alternating(d)
         given = _vector(step(C.copy(), x.copy(), m), d)
         count, length = np.count_nonzero(given), np.linalg.norm(given)
@@ -249,12 +249,8 @@ def where_thresholding_fails(answer: Any) -> None:
         fails | {1}: "Start at m = 2: at m = 1 all features tie.",
         frozenset(range(2, 14)) - fails: "There it finds the best support: give the others.",
         frozenset(range(1, 14)) - fails: "There it finds the best support: give the others.",
-        frozenset(
-            range(2, 13)
-        ): "There the *values* differ, for the loadings do: compare supports.",
-        frozenset(
-            range(1, 13)
-        ): "There the *values* differ, for the loadings do: compare supports.",
+        frozenset(range(2, 13)): "There the *values* differ: compare supports.",
+        frozenset(range(1, 13)): "There the *values* differ: compare supports.",
         frozenset(m - 1 for m in fails): "Those are places in a list: give m itself.",
         frozenset(m - 2 for m in fails): "Those are places in a list: give m itself.",
         frozenset({6, 8}): "Those are the features that are exchanged: give m.",
@@ -344,15 +340,11 @@ def _wrong_nets(C: NDArray, a: NDArray, l1: float, ridge: float) -> dict[str, ND
     }
     return {
         "Your threshold is twice too large: it is l1/2.": _descend(Q, c, l1),
-        "Your threshold is too small by two: it is l1/2.": _descend(Q, c, t / 2),
+        "Your threshold is too small: it is l1/2, not l1/4.": _descend(Q, c, t / 2),
         "The ridge is missing in the denominator.": _descend(C, c, t),
         "There is no threshold.": whole,
-        "The ridge counts once: the denominator is C[j, j] + ridge.": _descend(
-            Q + ridge * eye, c, t
-        ),
-        "The ridge counts whole: the denominator is C[j, j] + ridge.": _descend(
-            Q - ridge / 2 * eye, c, t
-        ),
+        "The ridge counts once: divide by C[j, j] + ridge.": _descend(Q + ridge * eye, c, t),
+        "The ridge counts whole: divide by C[j, j] + ridge.": _descend(Q - ridge / 2 * eye, c, t),
         "The right side is c = Ca, not a.": _descend(Q, a, t),
         "The sum leaves out i = j: add C[j, j] b[j] back.": _descend(Q + np.diag(diagonal), c, t),
         "Threshold first, then divide by C[j, j] + ridge.": _descend(Q, c, t * np.diag(Q)),

@@ -1,0 +1,306 @@
+"""The engine of sparse PCA against plain versions of a few lines: nets, paths, covariances."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matrices import orthonormal, seeds, sparing, thorough
+
+from kpca_edu._engine.alternation import Alternation
+from kpca_edu._engine.covariance import (
+    Covariance,
+    covariance_of,
+    falling_order,
+    largest,
+    principal_directions,
+    unit_columns,
+)
+from kpca_edu._engine.elastic_net import (
+    ElasticNets,
+    FixedNets,
+    HeldNets,
+    Quadratic,
+    RidgeNets,
+    elastic_net,
+    path,
+    stretch_with,
+)
+from kpca_edu._engine.subsets import Nodes, row_bound, split
+from kpca_edu._engine.supports import Steps, along_paths, alternate, in_turn
+from kpca_edu.sparse_pca import (
+    adjusted_variances,
+    deflate_covariance,
+    procrustes,
+    refit_loadings,
+    simple_threshold,
+    sparse_direction,
+    sparse_pca_objective,
+)
+
+STEPS = Steps(
+    procrustes, sparse_pca_objective, refit_loadings, lambda M: np.linalg.eigvalsh(M)[::-1]
+)
+
+
+@st.composite
+def problems(draw, max_d=9):
+    """Draw data, C = XᵀX/n as a matrix and as a root, and c = Ca."""
+    d = draw(st.integers(2, max_d))
+    rng = np.random.default_rng(draw(seeds))
+    X = rng.standard_normal((draw(st.integers(2, 2 * d)), d)) @ rng.standard_normal((d, d))
+    X /= np.sqrt(np.mean(X**2) * len(X))
+    C = X.T @ X
+    return C, Covariance(X, root=True), rng.standard_normal(d)
+
+
+# --- covariances ---------------------------------------------------------------------------------
+
+
+@thorough
+@given(problems(), seeds)
+def test_a_root_does_what_the_matrix_does(case, seed):
+    """Products, blocks, eigenvectors and deflation agree, whether C was formed or not."""
+    C, root, _ = case
+    rng, d = np.random.default_rng(seed), len(C)
+    T = np.sort(rng.permutation(d)[: rng.integers(1, d + 1)])
+    B = rng.standard_normal((d, 2)) * (rng.random((d, 1)) < 0.5)
+    for form in (root, Covariance(C)):
+        assert len(form) == d
+        assert form.trace == pytest.approx(np.trace(C))
+        np.testing.assert_allclose(form @ B, C @ B, atol=1e-12)
+        np.testing.assert_allclose(form.block(T), C[np.ix_(T, T)], atol=1e-12)
+        np.testing.assert_allclose(form.columns_times(T, B[T]), C[:, T] @ B[T], atol=1e-12)
+        np.testing.assert_allclose(form.diagonal(), np.diag(C), atol=1e-12)
+        value, w = form.leading(T)
+        assert value == pytest.approx(np.linalg.eigvalsh(C[np.ix_(T, T)])[-1])
+        np.testing.assert_allclose(C[np.ix_(T, T)] @ w, value * w, atol=1e-9 * np.trace(C))
+        b = unit_columns(rng.standard_normal(d))
+        rest = form.without(b)
+        left = rest.M.T @ rest.M if rest.root else rest.M
+        np.testing.assert_allclose(left, deflate_covariance(C, b, "schur"), atol=1e-7 * np.trace(C))
+
+
+def test_products_follow_what_is_multiplied():
+    """The last product is kept for the same array only."""
+    C = Covariance(np.diag([1.0, 2.0]))
+    B = np.eye(2)
+    assert (C @ B) is (C @ B)
+    np.testing.assert_array_equal(C @ (2 * B), 2 * (C @ B))
+
+
+def test_used_up_features_are_gone():
+    """What a score explains wholly becomes an exact zero; taking it again changes nothing."""
+    R = np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
+    for form in (Covariance(R.T @ R), Covariance(R, root=True)):
+        rest = form.without(np.array([1.0, 0.0, 0.0]))
+        assert list(rest.diagonal() > 0) == [False, False, True]
+        assert rest.leading(np.array([0, 1])) == (0.0, pytest.approx([0, 0]))
+        again = rest.without(np.array([1.0, 0.0, 0.0]))
+        np.testing.assert_array_equal(again.M, rest.M)
+
+
+@pytest.mark.parametrize("gram", [False, True])
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_the_unit_is_taken_out(gram, scale):
+    """C comes in units of its mean variance, whatever the unit of X."""
+    X = np.random.default_rng(0).standard_normal((30, 5)) + 3
+    C = np.cov(X.T, ddof=0)
+    form, mean = covariance_of(scale * C if gram else scale * X, gram)
+    unit = np.trace(C) / 5
+    np.testing.assert_allclose(form.M, C / unit, atol=1e-12)
+    assert form.unit == pytest.approx(unit * scale ** (1 if gram else 2))
+    np.testing.assert_allclose(mean, 0 if gram else scale * X.mean(axis=0), rtol=1e-12)
+
+
+@sparing
+@given(problems())
+def test_principal_directions(case):
+    """They are the leading eigenvectors, orthonormal to rounding, from C or from a root."""
+    C, root, _ = case
+    k = int(np.sum(np.linalg.eigvalsh(C) > 1e-6))
+    for form in (root, Covariance(C)):
+        V = principal_directions(form, k, False)
+        np.testing.assert_allclose(V.T @ V, np.eye(k), atol=1e-12)
+        np.testing.assert_allclose(C @ V, V * np.diag(V.T @ C @ V), atol=1e-8 * np.trace(C))
+
+
+@thorough
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=8), st.data(), seeds)
+def test_largest_breaks_ties_by_place(values, draw, seed):
+    """Noise of the size of rounding changes nothing; a stable sort gives the same places."""
+    c = np.array(values, float)
+    count = draw.draw(st.integers(1, c.size))
+    plain = np.sort(np.argsort(-np.abs(c), kind="stable")[:count])
+    np.testing.assert_array_equal(largest(c, count), plain)
+    noise = 1 + 1e-13 * np.random.default_rng(seed).standard_normal(c.size)
+    np.testing.assert_array_equal(largest(c * noise, count), plain)
+
+
+def test_falling_order():
+    """Values fall; those that are equal up to rounding go by place."""
+    values = np.array([1.0, 3.0, 1.0 + 1e-14, 3.0 - 1e-13, 2.0])
+    order = falling_order(values, np.array([7, 9, 3, 8, 0]))
+    np.testing.assert_array_equal(order, [3, 1, 4, 2, 0])
+
+
+# --- nets ----------------------------------------------------------------------------------------
+
+
+@thorough
+@given(problems(), seeds, st.floats(0.001, 0.99), st.sampled_from([1e-3, 0.3, np.inf]))
+def test_many_at_once_is_one_by_one(case, seed, share, ridge):
+    """From any start the quick solver finds what sparse_direction finds from zero."""
+    C, root, a = case
+    l1 = share * 2 * np.abs(C @ a).max()
+    plain = sparse_direction(C, a, l1, ridge=ridge)
+    starts = [np.zeros(len(C)), np.random.default_rng(seed).standard_normal(len(C)), plain]
+    for start in starts:
+        b = elastic_net(Quadratic(root, ridge), C @ a, l1, start)
+        np.testing.assert_allclose(b, plain, atol=1e-7 * np.abs(plain).max())
+        np.testing.assert_array_equal(b != 0, plain != 0)
+
+
+def test_hundreds_of_features_enter_in_a_few_systems(monkeypatch):
+    """A net of 300 loadings takes some dozen systems from nothing, and one from itself."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 400)) / 200**0.5
+    C, a = Covariance(X, root=True), rng.standard_normal(400)
+    calls = []
+    block = Quadratic.block
+    monkeypatch.setattr(Quadratic, "block", lambda Q, T: calls.append(T.size) or block(Q, T))
+    Q, c = Quadratic(C, 0.1), C @ a
+    b = elastic_net(Q, c, 0.05 * np.abs(c).max(), np.zeros(400))
+    assert np.count_nonzero(b) > 200
+    assert len(calls) < 80
+    calls.clear()
+    np.testing.assert_allclose(elastic_net(Q, c, 0.05 * np.abs(c).max(), b), b, atol=1e-10)
+    assert len(calls) == 1
+
+
+@sparing
+@given(problems(), st.sampled_from([0.01, 0.5, np.inf]))
+def test_paths_hit_every_count_that_they_have(case, ridge):
+    """A piece with so many features is the elastic net at every penalty inside."""
+    C, root, a = case
+    Q, c = Quadratic(root, ridge), C @ a
+    counts = {s.support.size for s in path(Q, c) if s.there()}
+    for count in range(1, len(C) + 1):
+        piece = stretch_with(Q, c, count)
+        if piece is None:
+            assert count not in counts
+            continue
+        b = np.zeros(len(C))
+        b[piece.support] = piece.loadings(piece.inside())
+        plain = sparse_direction(C, a, piece.inside(), ridge=ridge)
+        np.testing.assert_allclose(b, plain, atol=1e-6 * np.abs(plain).max())
+        assert piece.support.size == count
+
+
+def test_a_path_skips_counts_where_features_enter_together():
+    """Four copies enter at once: there is no piece with two of them."""
+    C = Covariance(np.kron(np.eye(2), np.ones((4, 4))) + np.eye(8))
+    c = C @ np.repeat([1.0, 0.5], 4)
+    assert stretch_with(Quadratic(C, 0.01), c, 2) is None
+    assert sorted(stretch_with(Quadratic(C, 0.01), c, 4).support) == [0, 1, 2, 3]
+
+
+@sparing
+@given(problems(), seeds)
+def test_nets_minimise_the_criterion(case, seed):
+    """Each kind of nets gives the B that nothing near it beats, on what it may choose from."""
+    C, root, _ = case
+    rng, d = np.random.default_rng(seed), len(C)
+    A, l1 = orthonormal(d, 2, rng), np.array([0.05, 0.1])
+    Q = Quadratic(root, 0.2)
+    pieces = [stretch_with(Q, c, 1) for c in (C @ A).T]
+    held = HeldNets(
+        root,
+        [p.support for p in pieces],
+        [p.signs for p in pieces],
+        np.array([p.inside() for p in pieces]),
+        0.2,
+    )
+    for nets in (ElasticNets(root, l1, 0.2), held):
+        B = nets(A)
+        value = sparse_pca_objective(C, A, B, l1=nets.l1, ridge=0.2)
+        for _ in range(20):
+            near = B + 1e-3 * rng.standard_normal(B.shape)
+            assert sparse_pca_objective(C, A, near, l1=nets.l1, ridge=0.2) >= value - 1e-12
+    V = np.linalg.eigh(C)[1][:, ::-1][:, :2]
+    exact = np.linalg.solve(C + 0.2 * np.eye(d), C @ V)
+    np.testing.assert_allclose(RidgeNets(root, 2, 0.2)(V), exact, atol=1e-9)
+    assert FixedNets(B)(A) is B
+
+
+# --- rounds and searches -------------------------------------------------------------------------
+
+
+@sparing
+@given(problems(), seeds)
+def test_lengthened_steps_end_where_plain_ones_do(case, seed):
+    """The value never rises, and at the end a plain round changes nothing."""
+    C, root, _ = case
+    A = orthonormal(len(C), 2, seed)
+    nets = ElasticNets(root, np.array([1e-3, 1e-3]), 0.1)
+    run = alternate(root, A, nets, 0.1, STEPS, tol=1e-9, max_iter=600)
+    assert np.all(np.diff(run.history) <= 0)
+    if run.converged:
+        np.testing.assert_allclose(procrustes(C @ run.B), run.A, atol=1e-8)
+        np.testing.assert_allclose(ElasticNets(root, nets.l1, 0.1)(run.A), run.B, atol=1e-8)
+
+
+def test_a_step_that_raised_the_value_is_taken_back():
+    """After it the plain step is tried, and the best so far stays."""
+    turn = lambda t: np.array([[np.cos(t)], [np.sin(t)]])  # noqa: E731
+    run = Alternation(turn(0.0), FixedNets(turn(0.0)), procrustes, tol=1e-9, max_iter=4)
+    values = iter([5.0, 4.0, 6.0, 3.5, 3.0])
+    tried = []
+    for A in run:
+        tried.append(float(np.arctan2(A[1, 0], A[0, 0])))
+        run.record(A, A, next(values), turn(tried[-1] + 0.1))
+    assert run.history == [5.0, 4.0, 4.0, 3.5, 3.0]
+    assert tried[1] == pytest.approx(0.1)
+    assert tried[2] > 0.2  # lengthened, and worse
+    assert tried[3] == pytest.approx(0.2)  # plain
+
+
+@sparing
+@given(problems(), st.data())
+def test_in_turn_adds_variance_every_time(case, draw):
+    """Each direction has its count and some variance that those before it lack."""
+    C, root, _ = case
+    k = draw.draw(st.integers(1, int(np.sum(np.linalg.eigvalsh(C) > 1e-3))))
+    counts = np.array(draw.draw(st.lists(st.integers(1, len(C)), min_size=k, max_size=k)))
+    V = np.linalg.eigh(C)[1][:, ::-1][:, :k]
+    A, B = in_turn(root, V, counts, STEPS)
+    assert np.all(np.count_nonzero(B, axis=0) <= counts)
+    assert np.all(adjusted_variances(C, B, gram=True) > 0)
+    np.testing.assert_allclose(A.T @ A, np.eye(k), atol=1e-9)
+
+
+def test_along_paths_meets_the_counts():
+    """What it finds are elastic nets of the penalties it names, with the counts asked for."""
+    X = np.random.default_rng(3).standard_normal((60, 8)) * np.linspace(3, 1, 8)
+    C, _ = covariance_of(X, False)
+    V = principal_directions(C, 2, False)
+    A, nets = along_paths(C, V, np.array([3, 2]), 0.01, STEPS)
+    B = nets(A)
+    np.testing.assert_array_equal(np.count_nonzero(B, axis=0), [3, 2])
+    again = ElasticNets(C, nets.l1, 0.01)(A)
+    np.testing.assert_allclose(again, B, atol=1e-6)
+
+
+def test_nodes():
+    """A stack is run through while it grows; the parts of a node are all that it held."""
+    nodes = Nodes((np.arange(4), 0))
+    seen = []
+    for allowed, sure in nodes:
+        seen.append((allowed.tolist(), sure))
+        if len(seen) == 1:
+            nodes.extend(split(allowed, 0, 2, 2))
+    assert seen == [([0, 1, 2, 3], 0), ([2, 0, 1, 3], 1), ([0, 1, 3], 0)]
+    assert nodes.opened == 3
+    C = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, -3.0], [0.0, -3.0, 9.5]])
+    assert row_bound(C, np.arange(3), 0, 2) == 12.5
+    assert row_bound(C, np.arange(3), 1, 2) == 9.5
+    assert simple_threshold(np.ones((3, 1)), 1)[0, 0] == 1
