@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._engine.checks import component_count, singular_values, whole_number
+from ._engine.checks import choice, component_count, singular_values, whole_number
 from ._engine.products import MatrixLike, Rng, as_map, gaussian, noise, orth, triplet_count
 from ._engine.progress import with_progress
 from .compare import fix_signs
@@ -66,6 +66,7 @@ def range_error_bound(
     s, p = singular_values(s), whole_number(oversample, "oversample", least=2)
     k = component_count(k, s.size, f"{s.size} singular values", least=2)
     q = whole_number(n_iter, "n_iter")
+    norm = choice(norm, "norm", ["frobenius", "spectral"])
     if norm == "frobenius" and q == 0:
         return float(np.sqrt(1 + k / (p - 1)) * np.linalg.norm(s[k:]))
     if norm != "spectral":

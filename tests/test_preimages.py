@@ -752,7 +752,8 @@ def test_units_and_origin_do_not_matter(method):
             found = quiet(denoise, model, c * T + b, method)
             np.testing.assert_allclose((found.X - b) / c, wanted.X, atol=2e-4)
             np.testing.assert_allclose(found.distance, wanted.distance, atol=1e-5)
-            assert np.array_equal(found.converged, wanted.converged)
+            if kernel is rbf:  # at the tips of the Laplacian kernel there is no slope to vanish
+                assert np.array_equal(found.converged, wanted.converged)
 
 
 @thorough

@@ -222,6 +222,8 @@ def whole_number(value: int, name: str, least: int = 0) -> int:
     """Return value as an int that is at least ``least``."""
     if not _is(value, Integral) or int(value) < least:
         raise ValueError(f"{name}={value!r}: a whole number from {least} up is needed.")
+    if int(value) > sys.maxsize:
+        raise ValueError(f"{name} has {len(str(value))} digits: no computer counts so far.")
     return int(value)
 
 
