@@ -145,6 +145,12 @@ def _task(k: int) -> Task:
         },
         error=worst_residual,
         most_rounds=3,
+        slow=(
+            "sklearn randomized, 40 rounds",
+            "sklearn auto",
+            "sklearn dense",
+            "sklearn default (all components)",
+        ),
     )
 
 

@@ -93,6 +93,7 @@ TASKS = [
         },
         error=variance_missed,
         most_rounds=1,
+        slow=("sklearn SparsePCA",),  # more than a minute a run
     ),
     Task(
         name="sparse-pca-wide",

@@ -121,7 +121,7 @@ def block_lanczos(
     for _ in range(max_steps):
         space.step()
         unchecked += 1
-        wait = PROBES if confirmed is not None else max(2, space.used // (6 * block))
+        wait = PROBES if confirmed is not None else max(2, space.used // (4 * block))
         if unchecked < wait and not space.full:  # a look costs more as the space grows
             continue
         unchecked = 0
@@ -229,8 +229,9 @@ class _KrylovSpace:
         C = Q.T @ W
         W, R = np.linalg.qr(W - Q @ C)
         lost = np.abs(R.diagonal()) <= self.noise(np.abs(C).max(initial=0))
-        W[:, lost] = self._random_block()[:, lost]  # the space is closed there: go on elsewhere
-        R[lost] = 0
+        if lost.any():  # the space is closed there: go on elsewhere
+            W[:, lost] = self._random_block()[:, lost]
+            R[lost] = 0
         W, again = np.linalg.qr(W - Q @ (Q.T @ W))
         return W, again @ R, C[self.first :]
 
