@@ -22,6 +22,7 @@ from .choosing_k import (
     choose_k_by_parallel_analysis,
 )
 from .compare import align_signs, same_subspace, subspace_angles
+from .feature_pca import fit_kernel_pca_features
 from .kernel_pca import KernelPCA, choose_sigma, fit_kernel_pca, fit_kernel_pca_gram
 from .kernels import (
     cosine,
@@ -55,7 +56,7 @@ from .preimages import (
     preimage,
     ridge_preimage,
 )
-from .sketching import randomized_svd
+from .sketching import fourier_features, nystrom, orthogonal_features, randomized_svd
 from .sparse_pca import (
     SparsePCA,
     Subset,
@@ -65,6 +66,13 @@ from .sparse_pca import (
     ridge_direction,
     sparse_direction,
     truncated_power,
+)
+from .streaming import (
+    Moments,
+    fit_pca_blocks,
+    fit_pca_dask,
+    merge,
+    summarize,
 )
 from .svd import (
     SVD,
@@ -155,8 +163,17 @@ __all__ = [
     "ridge_direction",
     "sparse_direction",
     "truncated_power",
-    # random sampling
+    # large data: sketches and streams
+    "Moments",
+    "fit_kernel_pca_features",
+    "fit_pca_blocks",
+    "fit_pca_dask",
+    "fourier_features",
+    "merge",
+    "nystrom",
+    "orthogonal_features",
     "randomized_svd",
+    "summarize",
     # said when an iteration runs out of steps
     "ConvergenceWarning",
     "__version__",

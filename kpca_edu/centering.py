@@ -1,4 +1,4 @@
-"""Centring in feature space, by the Gram matrix alone (chapter 6).
+"""Centring in feature space, by the Gram matrix alone (chapter 8).
 
 Two functions write to an array that they are given, and say so by their names:
 :func:`center_gram_in_place` and :func:`center_gram_by_blocks`. All others leave theirs alone.
@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from ._engine.centering import (
     blocks_of_rows,
     center_in_place,
+    check_equal_sums,
     check_room,
     check_writable,
     gram,
     normalized_weights,
+    rounding_of,
     row_means,
     size_of,
+    squared_mean_feature,
     subtract_sums,
     training_means,
 )
@@ -55,6 +58,7 @@ __all__ = [
     "double_center",
     "ClassicalMDS",
     "classical_mds",
+    "additive_constant",
     "is_conditionally_psd",
     "center_gram_weighted",
     "gram_means_by_blocks",
@@ -80,7 +84,7 @@ def centering_matrix(n: int) -> NDArray:
 
 
 def center_gram_by_matrix(K: ArrayLike) -> NDArray:
-    """Return K̃ = JKJ by two matrix products :eq:`eq-center-matrix`.
+    """Return K̃ = JKJ by two matrix products :eq:`eq-kpca-centered`.
 
     K : (n, n), symmetric. This is the definition; it takes n³ steps.
     """
@@ -90,10 +94,10 @@ def center_gram_by_matrix(K: ArrayLike) -> NDArray:
 
 
 def center_gram(K: ArrayLike) -> NDArray:
-    """Return K̃ = JKJ by sums, in n² steps :eq:`eq-center-sums` :eq:`eq-center-shift`.
+    """Return JKJ by sums, in n² steps :eq:`eq-center-sums` :eq:`eq-center-shift`.
 
-    K : (n, n), symmetric. K̃ is the Gram matrix of the centred features, and
-    symmetric to the last digit if K is.
+    K : (n, n), symmetric. The result is the Gram matrix of the centred
+    features, and symmetric to the last digit if K is.
 
     >>> center_gram([[4.0, 2.0], [2.0, 2.0]])
     array([[ 0.5, -0.5],
@@ -141,7 +145,11 @@ def center_cross_gram(K_test: ArrayLike, K_train: ArrayLike) -> NDArray:
     return center_cross_gram_by_means(K_test, *gram_means(gram(K_train, "K_train")))
 
 
-def center_cross_gram_by_means(K_test: ArrayLike, row_means: ArrayLike, mean: float) -> NDArray:
+def center_cross_gram_by_means(
+    K_test: ArrayLike,
+    row_means: ArrayLike,
+    mean: float,
+) -> NDArray:
     """Do what center_cross_gram does, from the means of K_train alone.
 
     K_test : (m, n); row_means : (n,) and mean are those of
@@ -167,14 +175,9 @@ def cosine_with_mean(K: ArrayLike) -> float:
     1.0
     """
     K = gram(K)
-    n, mean = len(K), gram_means(K)[1]
-    if mean <= n * np.finfo(K.dtype).eps * np.abs(K).max():
-        raise ValueError(
-            f"The mean of all entries of K is {mean:.3g}: the mean feature is zero up to "
-            f"rounding, and no direction has an angle with it. K may be centred already."
-        )
-    (mu,), a, _ = top_eigenpairs(K, 1)
-    return float(min(1.0, np.sqrt(mu / mean) * abs(a.sum()) / n))
+    mean = squared_mean_feature(K)  # ‖φ̄‖², the mean of all entries
+    (mu,), a, _ = top_eigenpairs(K, 1)  # Ka = μa, unit a
+    return float(min(1.0, np.sqrt(mu / mean) * abs(a.sum()) / len(K)))
 
 
 # Distances
@@ -267,10 +270,25 @@ def classical_mds(D: ArrayLike, k: int) -> ClassicalMDS:
     K = squares(D, "D") / -2
     n, r = len(K), row_means(K).astype(K.dtype)
     k = component_count(k, n - 1, f"distances between {n} points", least=1)
-    pairs = top_eigenpairs(K, k, center=True)  # JKJ a = λ̃a, unit a
-    part = positive_part(K, pairs)  # those with λ̃ > 0
+    pairs = top_eigenpairs(K, k, center=True)  # JKJ a = lam a, unit a
+    part = positive_part(K, pairs)  # those with lam > 0
     (Z,) = fix_signs(part.A * np.sqrt(part.lam))
-    return ClassicalMDS(Z, part.lam, r, part.lowest, part.total, part.positive, column_names(D))
+    return ClassicalMDS(Z, part.lam, r, *part[2:], column_names(D))
+
+
+def additive_constant(D: ArrayLike) -> float:
+    """Return the least h ≥ 0 for which D² + 2h belongs to points.
+
+    D : (n, n), distances. 2h is added to each *squared* distance between
+    different points :eq:`eq-center-additive`. Distances that points have,
+    up to rounding, give 0.
+
+    >>> round(additive_constant([[0, 1, 2.2], [1, 0, 1], [2.2, 1, 0]]), 3)
+    0.14
+    """
+    B = center_in_place(squares(D, "D") / -2)  # −½JD²J
+    lowest = float(np.linalg.eigvalsh(B)[0])
+    return 0.0 if lowest >= -rounding_of(B) else -lowest
 
 
 # Kernels that only centring makes positive
@@ -287,7 +305,7 @@ def is_conditionally_psd(K: ArrayLike) -> bool:
     """
     K = gram(K)
     lowest = np.linalg.eigvalsh(center_gram(K))[0]
-    return bool(lowest >= -8 * len(K) * np.finfo(K.dtype).eps * np.abs(K).max())
+    return bool(lowest >= -rounding_of(K))
 
 
 # Weights
@@ -328,12 +346,7 @@ def gram_means_by_blocks(
         row_sums[start:stop] = block.sum(axis=1, dtype=float)
         column_sums += block.sum(axis=0, dtype=float)
         size = max(size, float(np.abs(block).max()))
-    gap = np.abs(row_sums - column_sums).max() / n
-    if gap > np.sqrt(np.finfo(block.dtype).eps) * size:
-        raise ValueError(
-            f"K is not symmetric: means of rows and columns differ by up to {gap:.2g}. "
-            f"For new samples use center_cross_gram_by_means."
-        )
+    check_equal_sums(row_sums, column_sums, size, block.dtype)
     return row_sums / n, float(row_sums.sum()) / n**2
 
 

@@ -1,4 +1,4 @@
-"""How many components? Rules that choose k, each with its assumptions.
+"""How many components? Rules that choose k, each with its assumptions, and how sure one can be.
 
 X is n×d, rows are samples, and complete: NaN is refused. Every rule returns an int; what it looks
 at has a function of its own, to be drawn. No rule changes its mind when all of X is scaled, or
@@ -7,24 +7,21 @@ when a number is added to a column. Data without variance leave nothing to choos
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import integrate, optimize
 
-from ._engine.checks import (
-    component_count,
-    flag,
-    fraction,
-    generator,
-    number,
-    row_folds,
-    whole_number,
-)
-from ._engine.factors import rescaled
+from ._engine.checks import choice, component_count, flag, fraction, generator, whole_number
+from ._engine.choices import in_squared_units, largest_k, over_folds, rows_and_axes, two_columns
+from ._engine.factors import numpy_svd
 from ._engine.filling import known_part, nearest_of_rank, settle
-from ._engine.likelihoods import log_likelihoods, parameter_counts
+from ._engine.likelihoods import judged, parameter_counts
+from ._engine.noise import aspect_ratio, median_of_noise, noise_size, seen_sizes, sides
 from ._engine.progress import with_progress
-from ._engine.tables import centred_table, entry_folds, scaled_table
+from ._engine.tables import centred_table, complete_table, entry_folds, scaled_table
+from .compare import align_signs
+from .pca import Rng, fit_pca, standardize
 from .ppca import spectrum
 from .svd import choose_rank
 
@@ -35,20 +32,26 @@ __all__ = [
     "choose_k_by_hard_threshold",
     "hard_threshold",
     "hard_threshold_factor",
+    "noise_level",
     "marchenko_pastur_median",
+    "shrink_singular_values",
+    "optimal_shrinkage",
     "choose_k_by_cross_validation",
+    "held_out_row_errors",
+    "held_out_residuals",
     "held_out_errors",
     "fill_in",
     "choose_k_by_bic",
     "bic_of_each_k",
     "choose_k_by_held_out_likelihood",
     "held_out_log_likelihood",
+    "bootstrap_pca",
+    "Resampled",
 ]
 
 TIE = 1e-9  # numbers that differ by less, relatively, count as equal: rounding decides nothing
 EQUAL = 1e-4  # a component that gains less than this part of the variance predicts nothing
-STILL = 1e-3  # filled-in values stand still when they change by this part of the spread
-STEPS = 500  # as many are tried; a few dozen are usual
+ALONE = 1e-9  # an entry whose leverage is this close to one can't be told by the rest of its row
 
 
 # How much may I lose?
@@ -59,9 +62,8 @@ def choose_k_by_error(
 ) -> int:
     """Return the smallest k with ‖X_c − X̂_c‖_F ≤ bound · ‖X_c‖_F :eq:`eq-pca-relative-error`.
 
-    With ``squared=True`` the bound is on the lost share of the variance; with ``center=False``
-    the error is about the origin. It assumes nothing about the data, and so can't tell structure
-    from noise: it fails where the bound was chosen by habit.
+    With ``squared=True`` the bound is on the lost share of the variance, with ``center=False`` the
+    error is about the origin. It assumes nothing, and so can't tell structure from noise.
 
     >>> choose_k_by_error([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 0.35)
     1
@@ -76,7 +78,7 @@ def choose_k_by_error(
 
 def choose_k_by_parallel_analysis(
     X: ArrayLike,
-    rng: int | np.random.Generator = 0,
+    rng: Rng = 0,
     *,
     repeats: int = 100,
     quantile: float = 0.95,
@@ -96,21 +98,21 @@ def choose_k_by_parallel_analysis(
 
 
 def parallel_variances(
-    X: ArrayLike,
-    rng: int | np.random.Generator = 0,
-    *,
-    repeats: int = 100,
-    progress: bool = False,
+    X: ArrayLike, rng: Rng = 0, *, repeats: int = 100, progress: bool = False
 ) -> NDArray:
     """Return the variances of data whose columns were shuffled one by one: (repeats, min(n, d)).
 
     Shuffling keeps each column's distribution and destroys what ties columns together.
     """
-    table, rng = centred_table(X), generator(rng)
-    rounds = with_progress(range(whole_number(repeats, "repeats", least=1)), progress, "shuffles")
+    table, rng, repeats = (
+        centred_table(X),
+        generator(rng),
+        whole_number(repeats, "repeats", least=1),
+    )
+    rounds = with_progress(range(repeats), progress, "shuffles")
     shuffled = (table._replace(Xc=rng.permuted(table.Xc, axis=0)) for _ in rounds)
     s = np.array([one.singular_values() for one in shuffled])
-    return _in_squared_units(s**2 / len(table.Xc), table.unit)
+    return in_squared_units(s**2 / len(table.Xc), table.unit)
 
 
 # What would pure noise do?
@@ -122,62 +124,89 @@ def choose_k_by_hard_threshold(X: ArrayLike, *, sigma: float | None = None) -> i
     It assumes a matrix of low rank, plus noise that is independent and of one variance in every
     entry, with a finite fourth moment, and n and d large beside the rank. It fails, by keeping
     too many, for heavy tails and where columns have noise of different size, which standardising
-    brings about. sigma : the standard deviation of the noise in an entry, if it is known.
+    brings about. sigma : the standard deviation of the noise in an entry, if known.
     """
     table = centred_table(X)
-    sigma = None if sigma is None else _positive(sigma) / table.unit
+    sigma = None if sigma is None else noise_size(sigma) / table.unit
     return int(np.sum(table.singular_values() > hard_threshold(table.Xc, sigma=sigma)))
 
 
 def hard_threshold(X: ArrayLike, *, sigma: float | None = None) -> float:
-    """Return the threshold τ of Gavish and Donoho: a singular value of X_c below it is noise.
+    """Return the threshold τ of Gavish and Donoho: singular values of X_c below it are dropped.
 
-    τ = λ(β) √N σ with known noise :eq:`eq-pca-threshold`, else
-    τ = λ(β)/√μ(β) · median(s) :eq:`eq-pca-threshold-unknown`. Centring takes one
-    row away: N is the longer side of (n − 1)×d, β ≤ 1 the ratio of its sides.
+    τ = τ_β √N σ with known noise :eq:`eq-pca-threshold`, else with the σ̂ of :func:`noise_level`
+    :eq:`eq-pca-threshold-unknown`. N is the longer side of (n − 1)×d, since centring takes a row
+    away, and β ≤ 1 the ratio of its sides. Keeping less would bring in more noise than it is worth.
     """
     table = centred_table(X)
-    n, d = table.Xc.shape
-    small, large = sorted((n - 1, d))
-    factor = hard_threshold_factor(small / large)
-    if sigma is not None:
-        return float(factor * np.sqrt(large) * _positive(sigma))
-    median = np.median(table.singular_values()[:small])
-    return float(factor / np.sqrt(marchenko_pastur_median(small / large)) * median * table.unit)
+    small, large = sides(table)
+    sigma = noise_level(X) if sigma is None else noise_size(sigma)
+    return float(hard_threshold_factor(small / large) * np.sqrt(large) * sigma)
 
 
 def hard_threshold_factor(beta: float) -> float:
-    """Return λ(β), the best threshold in units of √N σ :eq:`eq-pca-lambda`.
+    """Return τ_β, the best threshold in units of √N σ :eq:`eq-pca-lambda`.
 
     >>> round(hard_threshold_factor(1.0), 6) == round(4 / 3**0.5, 6)
     True
     """
-    beta = _aspect_ratio(beta)
+    beta = aspect_ratio(beta)
     root = np.sqrt(beta**2 + 14 * beta + 1)
     return float(np.sqrt(2 * (beta + 1) + 8 * beta / (beta + 1 + root)))
 
 
-def marchenko_pastur_median(beta: float) -> float:
-    """Return the median μ(β) of noise's squared singular values, over Nσ².
+def noise_level(X: ArrayLike) -> float:
+    """Return σ̂, the standard deviation of the noise in an entry, from the median of the s.
 
-    Half of the density :eq:`eq-pca-marchenko-pastur` lies below it; the density
-    is integrated in the angle θ that makes it smooth.
+    Most singular values are noise if the rank is low, and the median of noise is known
+    :eq:`eq-k-noise-level`. Where the rank is not low, σ̂ is too large.
+    """
+    table = centred_table(X)
+    small, large = sides(table)
+    median = np.median(table.singular_values()[:small])
+    return float(median / np.sqrt(large * marchenko_pastur_median(small / large)) * table.unit)
+
+
+def marchenko_pastur_median(beta: float) -> float:
+    """Return the median m_β of noise's squared singular values, over Nσ².
+
+    Half of the density :eq:`eq-pca-marchenko-pastur` lies below it.
 
     >>> round(marchenko_pastur_median(1.0), 4)
     0.6528
     """
-    beta = _aspect_ratio(beta)
+    return median_of_noise(aspect_ratio(beta))
 
-    def value(t: float) -> float:  # 1 + β − 2√β cos t, without cancellation
-        return (1 - np.sqrt(beta)) ** 2 + 4 * np.sqrt(beta) * np.sin(t / 2) ** 2
 
-    def density(t: float) -> float:
-        return 2 / np.pi * np.sin(t) ** 2 / value(t)
+# Keep a part of each
 
-    def excess(theta: float) -> float:
-        return integrate.quad(density, 0, theta, epsabs=1e-13)[0] - 0.5
 
-    return float(value(optimize.brentq(excess, 1e-3, np.pi, xtol=1e-13)))
+def shrink_singular_values(X: ArrayLike, *, sigma: float | None = None) -> NDArray:
+    """Return X, (n, d), with less noise: the singular values of X_c are shrunk, none is cut.
+
+    Each becomes what loses least on average :eq:`eq-k-shrinker`; those that noise alone can have
+    become zero. It assumes what :func:`choose_k_by_hard_threshold` assumes; sigma as there.
+    """
+    X, table = complete_table(X), centred_table(X)
+    small, large = sides(table)
+    sigma = noise_level(X) if sigma is None else noise_size(sigma)
+    U, s, V = numpy_svd(table.Xc)
+    s = optimal_shrinkage(s, small / large, unit=np.sqrt(large) * sigma / table.unit)
+    return X - table.unit * (table.Xc - (U * s) @ V.T)
+
+
+def optimal_shrinkage(s: ArrayLike, beta: float, *, unit: float = 1.0) -> NDArray:
+    """Return η(s), the best size for singular values s seen through noise :eq:`eq-k-shrinker`.
+
+    unit : √N σ. Up to the edge of noise, 1 + √β units, the best size is zero.
+
+    >>> optimal_shrinkage([1.9, 2.5, 10.0], 1.0).round(3)
+    array([0.   , 1.5  , 9.798])
+    """
+    s, beta, unit = seen_sizes(s, beta, unit)
+    low, edge = (1 - np.sqrt(beta)) * unit, (1 + np.sqrt(beta)) * unit  # √a and √b
+    y = np.maximum(s, edge)  # where s is less, the second root is zero
+    return np.sqrt(y**2 - low**2) * np.sqrt(y**2 - edge**2) / np.where(y > 0, y, 1.0)
 
 
 # What predicts best?
@@ -186,55 +215,92 @@ def marchenko_pastur_median(beta: float) -> float:
 def choose_k_by_cross_validation(
     X: ArrayLike,
     *,
+    leave: str = "entries",
     max_k: int | None = None,
     folds: int = 5,
-    rng: int | np.random.Generator = 0,
+    rng: Rng = 0,
     progress: bool = False,
 ) -> int:
-    """Return the k that predicts held-out *entries* best :eq:`eq-pca-press`.
+    """Return the k that predicts what was held out best.
 
-    Of several that are as good, up to 1e-4 of the variance, it is the smallest. It assumes
-    that the noise of an entry tells nothing about that of others, and counts squared errors of
-    all columns alike. It fails where neighbouring entries share their noise, as in images and
-    series.
+    leave : "entries" spread over the table :eq:`eq-pca-press`, or "rows", each entry of which is
+    predicted from the rest of its row :eq:`eq-k-leverage`. Of several k that are as good, up to
+    1e-4 of the variance, it is the smallest. It assumes that the noise of an entry tells nothing
+    about that of others, and counts squared errors of all columns alike. It fails where
+    neighbouring entries share their noise, as in images and series.
     """
     table = centred_table(X)
-    errors = held_out_errors(table.Xc, max_k=max_k, folds=folds, rng=rng, progress=progress)
+    by_rows = choice(leave, "leave", ("entries", "rows")) == "rows"
+    held_out = held_out_row_errors if by_rows else held_out_errors
+    errors = held_out(table.Xc, max_k=max_k, folds=folds, rng=rng, progress=progress)
     return int(np.argmax(errors <= errors.min() + EQUAL * errors[0]))
 
 
+def held_out_row_errors(
+    X: ArrayLike, *, max_k: int | None = None, folds: int = 5, rng: Rng = 0, progress: bool = False
+) -> NDArray:
+    """Return the mean squared error of telling entries of new rows, for k = 0 … max_k.
+
+    Each row is held out once, with its fold; the directions are those of the other folds, and an
+    entry is told from the rest of its row by :func:`held_out_residuals`.
+    """
+    Xc, unit = two_columns(X)
+
+    def curve(rest: NDArray, left_out: NDArray) -> NDArray:
+        fit = spectrum(rest)  # one SVD serves all k
+        ks = range(min(fit.V.shape[1], Xc.shape[1] - 1) + 1)
+        lacks = [held_out_residuals(left_out - fit.mean, fit.V[:, :k]) for k in ks]
+        return np.sum(np.square(lacks), axis=(1, 2))
+
+    errors = over_folds(Xc, folds, rng, progress, curve)
+    count = 1 + largest_k(max_k, errors.size - 1, "the rows left in")
+    return in_squared_units(errors[:count] / Xc.size, unit)
+
+
+def held_out_residuals(Y: ArrayLike, V: ArrayLike) -> NDArray:
+    """Return what each entry of Y lacks when it is told from the rest of its row: (m, d).
+
+    Y : (m, d), rows less the mean of the fit; V : (d, k), orthonormal columns. Dividing by
+    1 − leverage takes away what the code has seen of the entry itself :eq:`eq-k-leverage`. Where
+    the leverage is one, the rest tells nothing, and the entry itself is what it lacks.
+    """
+    Y, V = rows_and_axes(Y, V)
+    leverage = np.sum(V**2, axis=1)  # h_j, the squared length of row j of V
+    told = 1 - leverage > ALONE
+    residual = (Y - Y @ V @ V.T) / np.where(told, 1 - leverage, 1.0)
+    return np.where(told, residual, Y)
+
+
 def held_out_errors(
-    X: ArrayLike,
-    *,
-    max_k: int | None = None,
-    folds: int = 5,
-    rng: int | np.random.Generator = 0,
-    progress: bool = False,
+    X: ArrayLike, *, max_k: int | None = None, folds: int = 5, rng: Rng = 0, progress: bool = False
 ) -> NDArray:
     """Return the mean squared error of predicting entries, for k = 0 … max_k :eq:`eq-pca-press`.
 
     Every entry is left out once, together with its fold, and predicted by :func:`fill_in`.
     """
-    Xc, unit, _ = centred_table(X)
+    Xc, unit = two_columns(X)
     n, d = Xc.shape
-    if d < 2:
-        raise ValueError("X has one column: at least two are needed, or nothing predicts an entry.")
-    most = min(n, d) - 1
-    max_k = most if max_k is None else component_count(max_k, most, f"held-out entries of {n}×{d}")
+    max_k = largest_k(max_k, min(n, d) - 1, f"held-out entries of {n}×{d}")
     fold = entry_folds(n, d, folds, rng)
     errors, filled = np.zeros((folds, max_k + 1)), None
     for f, k in with_progress(list(np.ndindex(errors.shape)), progress, "fits"):
         filled = fill_in(Xc, fold == f, k, start=filled if k else None)  # go on from k − 1
         errors[f, k] = np.sum((filled - Xc) ** 2)
-    return _in_squared_units(errors.sum(axis=0) / Xc.size, unit)
+    return in_squared_units(errors.sum(axis=0) / Xc.size, unit)
 
 
-def fill_in(X: ArrayLike, unknown: ArrayLike, k: int, *, start: ArrayLike | None = None) -> NDArray:
+def fill_in(
+    X: ArrayLike,
+    unknown: ArrayLike,
+    k: int,
+    *,
+    start: ArrayLike | None = None,
+) -> NDArray:
     """Return X with its unknown entries replaced by what k components make of the others.
 
-    unknown : (n, d), True where X is not to be looked at. Fill with the means of the columns (or
-    from the table start), fit, replace the fillings by their reconstructions, and repeat until
-    they stand still :eq:`eq-pca-press`.
+    unknown : (n, d), True where X is not to be looked at. Fill with the means of the columns
+    (or from the table start), fit, replace the fillings by their reconstructions, and repeat
+    until they stand still :eq:`eq-pca-press`.
     """
     known = known_part(X, unknown)
     k = component_count(k, min(known.T.shape), "a {}×{} table".format(*known.T.shape))
@@ -246,7 +312,7 @@ def fill_in(X: ArrayLike, unknown: ArrayLike, k: int, *, start: ArrayLike | None
         return (mean + nearest_of_rank(T - mean, k))[known.unknown]
 
     first = T[known.unknown] if start is None else known.values(start)
-    return known.filled(X, settle(refill, first, STILL, known.spread, STEPS))
+    return known.filled(X, settle(refill, first, scale=known.spread))
 
 
 # What would make the data likely?
@@ -268,76 +334,67 @@ def bic_of_each_k(X: ArrayLike, *, max_k: int | None = None) -> NDArray:
     ℓ is the largest log-likelihood of X with k directions. No max_k: all k that leave some noise.
     """
     X, unit = scaled_table(X)
-    n, d = X.shape
-    fit = spectrum(X)  # one SVD serves all k
-    logs = log_likelihoods(fit.lam, fit.V, X - fit.mean) - X.size * np.log(unit)
-    bics = -2 * logs + parameter_counts(d, logs.size) * np.log(n)
-    return bics[: _count(max_k, logs.size)]
+    logs = judged(spectrum(X), X) - X.size * np.log(unit)  # one SVD serves all k
+    bics = -2 * logs + parameter_counts(X.shape[1], logs.size) * np.log(len(X))
+    return bics[: 1 + largest_k(max_k, logs.size - 1, "data that must keep some noise")]
 
 
 def choose_k_by_held_out_likelihood(
-    X: ArrayLike,
-    *,
-    max_k: int | None = None,
-    folds: int = 5,
-    rng: int | np.random.Generator = 0,
-    progress: bool = False,
+    X: ArrayLike, *, max_k: int | None = None, folds: int = 5, rng: Rng = 0, progress: bool = False
 ) -> int:
     """Return the k that makes held-out rows most likely :eq:`eq-ppca-held-out`.
 
-    It assumes independent rows and, as BIC does, noise of one variance in every column: where
-    that is false, k grows with n beyond the directions that columns share. Now and then it takes
-    one too many.
+    It assumes independent rows and, as BIC does, noise of one variance in every column: where that
+    is false, k grows with n beyond the directions that columns share. It may take one too many.
     """
     logs = held_out_log_likelihood(X, max_k=max_k, folds=folds, rng=rng, progress=progress)
     return int(np.argmax(logs))
 
 
 def held_out_log_likelihood(
-    X: ArrayLike,
-    *,
-    max_k: int | None = None,
-    folds: int = 5,
-    rng: int | np.random.Generator = 0,
-    progress: bool = False,
+    X: ArrayLike, *, max_k: int | None = None, folds: int = 5, rng: Rng = 0, progress: bool = False
 ) -> NDArray:
     """Return the log-likelihood of rows that the fit has not seen, for k = 0 … max_k.
 
     The rows of X, (n, d), are shuffled into folds; each fold is judged by the model of the
-    others, and the sums are added :eq:`eq-ppca-held-out`. No max_k: all k that leave some noise
-    in every fold.
+    others, and the sums are added :eq:`eq-ppca-held-out`. No max_k: all that leave some noise.
     """
     X, unit = scaled_table(X)
-    curves = []
-    for rows in with_progress(row_folds(len(X), folds, rng), progress, "folds"):
-        fit = spectrum(np.delete(X, rows, axis=0))  # one SVD serves all k
-        curves.append(log_likelihoods(fit.lam, fit.V, X[rows] - fit.mean))
-    count = _count(max_k, min(map(len, curves)))
-    return np.sum([curve[:count] for curve in curves], axis=0) - X.size * np.log(unit)
+    logs = over_folds(X, folds, rng, progress, lambda rest, rows: judged(spectrum(rest), rows))
+    logs = logs[: 1 + largest_k(max_k, logs.size - 1, "data that must keep some noise")]
+    return logs - X.size * np.log(unit)
 
 
-# Helpers
+# How sure are we?
 
 
-def _count(max_k: int | None, exist: int) -> int:
-    """Return how many k there are from 0 to max_k, where ``exist`` of them leave some noise."""
-    if exist == 0:
-        raise ValueError(
-            "When one part of the rows is held out, the others are all the same: they have no "
-            "variance. Take more folds, or drop repeated rows."
-        )
-    if max_k is None:
-        return exist
-    return component_count(max_k, exist - 1, "data that must keep some noise") + 1
+class Resampled(NamedTuple):
+    """PCA of tables that were drawn, row by row, from the rows of one table."""
+
+    variances: NDArray  # (repeats, k)
+    V: NDArray  # (repeats, d, k) directions, with the signs of those of the whole table
 
 
-def _positive(sigma: float) -> float:
-    return number(sigma, "sigma", 0.0, open_low=True)
+def bootstrap_pca(
+    X: ArrayLike,
+    k: int,
+    *,
+    repeats: int = 200,
+    scale: bool = False,
+    rng: Rng = 0,
+    progress: bool = False,
+) -> Resampled:
+    """Fit k components to many tables of n rows drawn from X, with replacement.
 
-
-def _aspect_ratio(beta: float) -> float:
-    return number(beta, "beta", 0.0, 1.0, open_low=True, hint=": the short side over the long one")
-
-
-def _in_squared_units(values: NDArray, unit: float) -> NDArray:
-    return rescaled(rescaled(values, unit), unit)
+    With ``scale=True`` the columns of each are standardised anew. Rows must be independent.
+    Signs are matched, order is not: directions with close variances trade places. Quantiles of
+    the results are the ends of intervals :eq:`eq-k-bootstrap`.
+    """
+    X, rng = complete_table(X), generator(rng)
+    prepare = (lambda rows: standardize(rows)[0]) if flag(scale, "scale") else np.asarray
+    whole, fits = fit_pca(prepare(X), k), []
+    for _ in with_progress(range(whole_number(repeats, "repeats", least=1)), progress, "tables"):
+        rows = rng.integers(0, len(X), len(X))
+        fits.append(fit_pca(prepare(X[rows]), k))
+    V = np.array([align_signs(whole.V, fit.V) for fit in fits])
+    return Resampled(np.array([fit.variances for fit in fits]), V)

@@ -1,4 +1,4 @@
-"""Kernel PCA: principal components in feature space, from the Gram matrix alone (chapter 5)."""
+"""Kernel PCA: principal components in feature space, from the Gram matrix alone (chapter 7)."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class KernelPCA(Frozen):
     def reconstruction_error(
         self, T: Any, diagonal: ArrayLike | None = None, *, progress: bool = False
     ) -> NDArray:
-        """Return ‖φ(t) − φ̂(t)‖² : (m,), what is lost of each sample of T.
+        """Return what is lost of each sample of T in feature space, squared, as (m,).
 
         It is the squared distance from the mean less the squared scores
         :eq:`eq-kpca-error`, and NaN where that is negative: no kernel, no length.
@@ -161,15 +161,15 @@ class KernelPCA(Frozen):
         tells how near. Unless one is named, it is "fixed-point" for a radial kernel, "gradient"
         for another kernel of this library, and "nearest", a training sample, for any callable.
         """
-        from .preimages import preimage  # chapter 7 builds on this one
+        from .preimages import preimage  # chapter 9 builds on this one
 
-        return preimage(self, Z, self._way_back() if method is None else method, **options).X
+        return preimage(self, Z, self.preimage_method() if method is None else method, **options).X
 
     def reconstruct(self, T: Any, method: str | None = None, **options: Any) -> Any:
         """Encode T : (m, d) and decode, by :func:`kpca_edu.preimages.denoise`, as (m, d)."""
-        from .preimages import denoise  # chapter 7 builds on this one
+        from .preimages import denoise  # chapter 9 builds on this one
 
-        return denoise(self, T, self._way_back() if method is None else method, **options).X
+        return denoise(self, T, self.preimage_method() if method is None else method, **options).X
 
     def as_samples(self, T: Any, name: str = "T") -> Samples:
         """Return T as samples with the features that the model was fitted on, or say why not."""
@@ -211,7 +211,7 @@ class KernelPCA(Frozen):
         """Return Σ|λ̃|a² over the negative eigenvalues: clipping adds it to squared lengths."""
         return np.sum(((K_t - self.row_means) @ self.clipped) ** 2, axis=1)
 
-    def _way_back(self) -> str:
+    def preimage_method(self) -> str:
         """Return the method of pre-images that suits the kernel."""
         if isinstance(self.kernel, RadialKernel):
             return "fixed-point"
@@ -240,8 +240,8 @@ def fit_kernel_pca(
     X, columns = own_samples(X, check_kernel(kernel)), column_names(X)
     k = count_or_share(k, X, center)
     K = gram_in_memory(kernel, X, k, clip, progress)  # Kᵢⱼ = κ(xᵢ, xⱼ)
-    K_centered = CenteredGram(K, center)  # K̃ = JKJ
-    lam, A, total, clipped = positive_eigenpairs(K_centered, k, clip)  # K̃a = λ̃a, unit a
+    K_centered = CenteredGram(K, center)  # J K J
+    lam, A, total, clipped = positive_eigenpairs(K_centered, k, clip)  # unit columns
     (alpha,) = fix_signs(A / np.sqrt(lam))  # unit length in feature space
     return KernelPCA(
         X, kernel, alpha, lam, *K_centered.means, total, bool(center), clipped, columns
@@ -258,8 +258,8 @@ def fit_kernel_pca_gram(
     """
     K = checked_gram(K)
     k = count_or_share(k, K, center)
-    K_centered = CenteredGram(K, center)  # K̃ = JKJ
-    lam, A, total, clipped = positive_eigenpairs(K_centered, k, clip)  # K̃a = λ̃a, unit a
+    K_centered = CenteredGram(K, center)  # J K J
+    lam, A, total, clipped = positive_eigenpairs(K_centered, k, clip)  # unit columns
     (alpha,) = fix_signs(A / np.sqrt(lam))  # unit length in feature space
     return KernelPCA(None, None, alpha, lam, *K_centered.means, total, bool(center), clipped)
 

@@ -1,4 +1,4 @@
-"""Kernels: inner products of features that are never computed (opens chapter 5).
+"""Kernels: inner products of features that are never computed (chapter 6).
 
 A kernel is called as ``kernel(X, Y)`` and gives the Gram matrix of entries κ(xᵢ, yⱼ); rows are
 samples. Kernels add, multiply and have powers. Any other callable that does the same serves as
@@ -233,10 +233,7 @@ class _Cosine(Kernel):
 
 
 def gram_matrix(
-    X: SamplesLike | Sequence,
-    kernel: KernelLike,
-    *,
-    progress: bool = False,
+    X: SamplesLike | Sequence, kernel: KernelLike, *, progress: bool = False
 ) -> NDArray:
     """Return the (n, n) matrix of κ(xᵢ, xⱼ) :eq:`eq-kpca-gram`.
 
@@ -337,9 +334,10 @@ def rbf_features(X: ArrayLike, sigma: float, degree: int) -> NDArray:
     """Return the Taylor features of the RBF kernel up to a degree.
 
     X : (n, d). exp(xᵀy/σ²) is the sum of all (xᵀy/σ²)^m/m!, and each of them
-    is a polynomial kernel :eq:`eq-kpca-rbf-features`. The inner products miss
-    κ(x, y) by the terms m > degree: by little only where xᵀy is far below
-    degree·σ².
+    is a polynomial kernel :eq:`eq-kpca-rbf-features`, so a column is a monomial
+    over σ^m √(m₁!⋯m_d!), times exp(−‖x‖²/2σ²) :eq:`eq-kernels-rbf-map`. The inner
+    products miss κ(x, y) by the terms m > degree: by little only where xᵀy is
+    far below degree·σ².
     """
     X = data_matrix(X) / _width(sigma)
     columns = [np.ones(len(X), X.dtype)]

@@ -1,7 +1,7 @@
 """Principal component analysis: fitting, encoding and decoding (chapter 3).
 
 Rows of X are samples. The mean is subtracted unless ``center=False``; variances are taken with
-1/n. Directions are the *columns* of V, scores are the columns of Z = (X − 1x̄ᵀ) V.
+1/n. Directions are the *columns* of V, scores the columns of Z = X_cV, with X_c = X − mean.
 
 ``SOLVERS``, the roads to the directions, with the machine precision ε:
 
@@ -92,7 +92,7 @@ SOLVERS: dict[str, Solver] = {
 class PCA(Frozen):
     """The k directions of largest variance of a data matrix :eq:`eq-pca-solution`."""
 
-    mean: NDArray  # (d,) the mean x̄ that was subtracted; zeros if none was
+    mean: NDArray  # (d,) the mean that was subtracted; zeros if none was
     V: NDArray  # (d, k) orthonormal directions, the columns; V encodes, Vᵀ decodes
     s: NDArray  # (k,) leading singular values of X_c, falling; zero beyond its rank
     n: int  # the number of samples
@@ -123,7 +123,7 @@ class PCA(Frozen):
         return self.V * np.sqrt(self.variances)
 
     def encode(self, X: MatrixLike) -> NDArray:
-        """Return the scores (X − 1x̄ᵀ) V of any samples :eq:`eq-pca-encode`.
+        """Return the scores (X − mean) V of any samples :eq:`eq-pca-encode`.
 
         X : (m, d), dense or sparse; the result is (m, k).
         """
@@ -133,7 +133,7 @@ class PCA(Frozen):
         return X @ self.V - self.mean @ self.V  # sparse data stay sparse
 
     def decode(self, Z: ArrayLike) -> NDArray:
-        """Return 1x̄ᵀ + Z Vᵀ, the samples with the scores Z :eq:`eq-pca-decode`."""
+        """Return mean + Z Vᵀ, the samples with the scores Z :eq:`eq-pca-decode`."""
         Z = check_scores(Z, self.k)
         return self.mean + Z @ self.V.T
 
@@ -184,7 +184,7 @@ def fit_pca(
     names, X = column_names(X), linear_map(X, check_finite=False)
     solve, k = SOLVERS[choice(solver, "solver", SOLVERS)], count_or_share(k, X)
     mean = finite_means(X) if flag(center, "center") else 0 * finite_means(X)
-    X_c = centered_operator(X, mean)  # X − 1x̄ᵀ
+    X_c = centered_operator(X, mean)  # X − 1 meanᵀ
     s, V, total = leading_triplets(X_c, k, solve, rng)  # X_c = U diag(s) Vᵀ
     n = X.shape[0]
     return PCA(mean, fix_signs(V)[0], s, n, total / n, names)
@@ -208,7 +208,7 @@ def encoder_decoder_loss(X: ArrayLike, E: ArrayLike, D: ArrayLike) -> float:
 
 
 def center_data(X: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return X_c = X − 1x̄ᵀ and the mean x̄ of the rows :eq:`eq-pca-center`.
+    """Return X_c = X − 1 meanᵀ and the mean of the rows :eq:`eq-pca-center`.
 
     >>> center_data([[1.0, 5.0], [3.0, 5.0]])[0]
     array([[-1.,  0.],
@@ -243,17 +243,17 @@ def standardize(X: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def dual_coefficients(K: ArrayLike, k: int) -> tuple[NDArray, NDArray]:
-    """Return α : (n, k) and λ̃ : (k,) from the Gram matrix K = X_cX_cᵀ.
+    """Return α : (n, k) and lam : (k,) from the Gram matrix K = X_cX_cᵀ.
 
-    K a = λ̃ a with unit a :eq:`eq-pca-dual`, then α = a/√λ̃ :eq:`eq-pca-alpha`,
-    so that the directions X_cᵀα have length one. Where λ̃ = 0, α is zero.
+    K a = lam a with unit a :eq:`eq-pca-dual`, then α = a/√lam :eq:`eq-pca-alpha`,
+    so that the directions X_cᵀα have length one. Where lam = 0, α is zero.
     """
     lam, a = gram_eigenpairs(K, k)
     return a / np.sqrt(np.where(lam > 0, lam, np.inf)), lam
 
 
 def centered_operator(X: MatrixLike, mean: ArrayLike | None = None) -> Centered:
-    """Return X_c = X − 1x̄ᵀ as an operator, without forming it :eq:`eq-pca-implicit`.
+    """Return X_c = X − 1 meanᵀ as an operator, without forming it :eq:`eq-pca-implicit`.
 
     X : (n, d), dense, sparse or itself a LinearOperator. The mean is that of
     the rows unless it is given.
@@ -262,9 +262,9 @@ def centered_operator(X: MatrixLike, mean: ArrayLike | None = None) -> Centered:
     mean = column_means(X) if mean is None else row_vector(mean, X.shape[1], "mean")
 
     def times(B: NDArray) -> NDArray:
-        return X @ B - mean @ B  # X_cB = XB − 1(x̄ᵀB)
+        return X @ B - mean @ B  # X_cB = XB − 1(meanᵀB)
 
     def transpose_times(Y: NDArray) -> NDArray:
-        return X.T @ Y - np.outer(mean, column_sums(Y))  # X_cᵀY = XᵀY − x̄(1ᵀY)
+        return X.T @ Y - np.outer(mean, column_sums(Y))  # X_cᵀY = XᵀY − mean(1ᵀY)
 
     return Centered(X, mean, times, transpose_times)

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._engine.checks import generator, number, whole_number
-from ._engine.model import Frozen
 from ._engine.products import (
     Map,
     MatrixLike,
@@ -42,10 +41,11 @@ from ._engine.products import (
     without,
 )
 from ._engine.rounds import (
+    PowerHistory,
     Rounds,
+    Run,
     Search,
     eigen_ratio,
-    largest,
     refuse_indefinite,
     start_tangent,
     step_counts,
@@ -76,8 +76,6 @@ __all__ = [
     "spectral_norm_bounds",
 ]
 
-Triplets = tuple[NDArray, NDArray, NDArray]  # U, s and V
-
 
 class PowerStep(NamedTuple):
     """One step of the power method from v: where it leads, and what it tells about v itself."""
@@ -89,22 +87,8 @@ class PowerStep(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerHistory(Frozen):
-    """What was seen at v₀, v₁, …, v_T in a run of T steps; k columns for a block of k vectors."""
-
-    s: NDArray  # (T + 1,) ‖Xvₜ‖, the estimate of the singular value (the eigenvalue of K)
-    residual: NDArray  # (T + 1,) ‖XᵀXvₜ − sₜ²vₜ‖/sₜ², for the matrix that was iterated
-    step: NDArray  # (T + 1,) ‖vₜ₊₁ − vₜ‖; for a block the sine of the angle it turned by last
-
-    def __repr__(self) -> str:
-        return (
-            f"PowerHistory({len(self.s) - 1} steps, to residual {largest(self.residual[-1]):.1e})"
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PowerRun(Frozen):
-    """The outcome of :func:`power_iteration`: Xv = su exactly, Xᵀu ≈ sv."""
+class PowerRun(Run):
+    """The outcome of :func:`power_iteration`: Xv = su exactly, Xᵀu ≈ sv up to ``residual``."""
 
     v: NDArray  # (d,) right singular vector, of length one
     s: float  # singular value ‖Xv‖
@@ -113,29 +97,19 @@ class PowerRun(Frozen):
     converged: bool  # whether the stopping rule was met
     history: PowerHistory  # of v₀, …, v: entry t is what t steps have reached
 
-    @property
-    def residual(self) -> float:
-        """‖Xᵀu − sv‖/s of what is returned :eq:`eq-power-residual`."""
-        return float(self.history.residual[-1])
-
     def __repr__(self) -> str:
         return f"PowerRun(s={self.s:.6g}, {story(self)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EigenRun(Frozen):
-    """The outcome of :func:`power_eigen`: Ka ≈ λa."""
+class EigenRun(Run):
+    """The outcome of :func:`power_eigen`: Ka ≈ λa up to ``residual``."""
 
     a: NDArray  # (n,) eigenvector of length one
     lam: float  # eigenvalue aᵀKa
     n_iter: int  # steps that were made
     converged: bool  # whether ‖Ka − λa‖ ≤ tol · λ was reached
     history: PowerHistory  # of a₀, …, a, where s holds the eigenvalue
-
-    @property
-    def residual(self) -> float:
-        """‖Ka − λa‖/λ of what is returned."""
-        return float(self.history.residual[-1])
 
     def __repr__(self) -> str:
         return f"EigenRun(lam={self.lam:.6g}, {story(self)})"
@@ -197,15 +171,11 @@ def power_iteration(
             break
         v = v_next
     v, u = _signed(v, u)
-    return PowerRun(v, s, u, rounds.n_iter, rounds.converged, PowerHistory(*rounds.history))
+    return PowerRun(v, s, u, rounds.n_iter, rounds.converged, rounds.history)
 
 
 def random_unit(d: int, rng: Rng = 0) -> NDArray:
-    """Return a random direction, uniform on the sphere: a Gaussian vector, scaled.
-
-    >>> round(float(np.linalg.norm(random_unit(5))), 12)
-    1.0
-    """
+    """Return a random direction, uniform on the sphere: a Gaussian vector, scaled."""
     g = generator(rng).standard_normal(whole_number(d, "d", least=1))
     return g / np.linalg.norm(g)
 
@@ -232,8 +202,7 @@ def steps_needed(n: int, ratio: float, tangent: float, *, failure: float = 0.1) 
     >>> steps_needed(100, 0.5, 1e-3), steps_needed(100, 0.99, 1e-3)
     (17, 1124)
     """
-    if (ratio := eigen_ratio(ratio)) == 1:
-        raise ValueError(f"ratio={ratio}: no number of steps is enough unless λ₂ < λ₁.")
+    ratio = eigen_ratio(ratio, gap=True)
     fall = start_tangent(n, failure) / number(tangent, "tangent", 0.0, open_low=True)
     if fall <= 1 or ratio == 0:
         return int(fall > 1)
@@ -278,7 +247,7 @@ def power_eigen(
             break
         a = a_next
     (a,) = _signed(a)
-    return EigenRun(a, lam, rounds.n_iter, rounds.converged, PowerHistory(*rounds.history))
+    return EigenRun(a, lam, rounds.n_iter, rounds.converged, rounds.history)
 
 
 def deflate(X: MatrixLike, found: SVD | PowerRun) -> NoisyOperator:
@@ -288,14 +257,12 @@ def deflate(X: MatrixLike, found: SVD | PowerRun) -> NoisyOperator:
     """
     X = as_map(X)
     U, s, V = triplets_of(found, X)
-
-    def times(B: NDArray) -> NDArray:
-        return X @ B - (U * s) @ (V.T @ B)
-
-    def transpose_times(B: NDArray) -> NDArray:
-        return X.T @ B - (V * s) @ (U.T @ B)
-
-    return NoisyOperator(X, times, transpose_times, noise(X, s))
+    return NoisyOperator(
+        X,
+        lambda B: X @ B - (U * s) @ (V.T @ B),
+        lambda B: X.T @ B - (V * s) @ (U.T @ B),
+        noise(X, s),
+    )
 
 
 def project_out(X: MatrixLike, V: ArrayLike) -> NoisyOperator:
@@ -305,14 +272,8 @@ def project_out(X: MatrixLike, V: ArrayLike) -> NoisyOperator:
     """
     X = as_map(X)
     V = orthonormal_block(V, X, "V")
-
-    def times(B: NDArray) -> NDArray:
-        return X @ without(V, B)
-
-    def transpose_times(B: NDArray) -> NDArray:
-        return without(V, X.T @ B)
-
-    return NoisyOperator(X, times, transpose_times, noise(X, [length(y) for y in (X @ V).T]))
+    rounding = noise(X, [length(y) for y in (X @ V).T])
+    return NoisyOperator(X, lambda B: X @ without(V, B), lambda B: without(V, X.T @ B), rounding)
 
 
 def svd_by_deflation(
@@ -336,7 +297,7 @@ def svd_by_deflation(
     while V.shape[1] < k and (run := search(rest)):
         rest = deflate(rest, run)  # X ← X − suvᵀ
         V = np.column_stack([V, run.v])
-    return _svd_run(X, ritz_triplets(X, orth(V)), search)
+    return _svd_run(X, *ritz_triplets(X, orth(V)), search)
 
 
 def svd_by_projection(
@@ -358,10 +319,10 @@ def svd_by_projection(
     V = np.empty((X.shape[1], 0), X.dtype)
     while V.shape[1] < k and (run := search(project_out(X, V))):
         V = np.column_stack([V, run.v])  # the next one is looked for in X(I − VVᵀ)
-    return _svd_run(X, ritz_triplets(X, V), search)
+    return _svd_run(X, *ritz_triplets(X, V), search)
 
 
-def ritz_triplets(X: MatrixLike, Q: ArrayLike) -> Triplets:
+def ritz_triplets(X: MatrixLike, Q: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
     """Return U, s and V with XV = U diag(s), where V spans the same as Q :eq:`eq-ritz`.
 
     X : (n, d), Q : (d, l). The columns of Q are orthonormal, and so are those of
@@ -396,7 +357,7 @@ def subspace_iteration(
         if rounds.done(s[:k], residual[:k], rounds.turned(V[:, :k])):
             break
         Q = orth(W)  # Q ← orth(Xᵀ orth(XQ))
-    return _block_run(X, (U[:, :k], s[:k], V[:, :k]), rounds)
+    return _block_run(X, U[:, :k], s[:k], V[:, :k], rounds)
 
 
 def spectral_norm_bounds(
@@ -409,9 +370,8 @@ def spectral_norm_bounds(
 ) -> tuple[float, float]:
     """Return two numbers with ‖X‖₂ between them, from n_iter power steps.
 
-    The lower one is certain. The upper one fails with probability ``failure`` at
-    most, by :eq:`eq-value-bound`, and needs no gap. With X = ``deflate(X, svd)``
-    it tells whether a decomposition has missed something :eq:`eq-certificate`.
+    The lower one is certain, the upper one fails with probability ``failure`` at most
+    :eq:`eq-value-bound`. For ``deflate(X, svd)`` they certify an SVD :eq:`eq-certificate`.
     """
     X, steps = as_map(X), whole_number(n_iter, "n_iter", least=1)
     s = power_iteration(X, tol=0.0, max_iter=steps, rng=rng, progress=progress).s
@@ -423,20 +383,17 @@ def _signed(v: NDArray, *partners: NDArray) -> list[NDArray]:
     return [column[:, 0] for column in fix_signs(v[:, None], *(u[:, None] for u in partners))]
 
 
-def _svd_run(X: Map, triplets: Triplets, search: Search[PowerRun]) -> SVDRun:
+def _svd_run(X: Map, U: NDArray, s: NDArray, V: NDArray, search: Search[PowerRun]) -> SVDRun:
     """Judge the triplets by X itself, whatever the single runs have reached."""
-    U, s, V = triplets
     residual = relative_residuals(X.T @ U, V, s)
     converged = search.judge(s, residual)
     V, U = fix_signs(V, U)
-    history = tuple(run.history for run in search.runs)
-    return SVDRun(U, s, V, residual, search.n_iter, converged, history)
+    return SVDRun(U, s, V, residual, search.n_iter, converged, search.history)
 
 
-def _block_run(X: Map, triplets: Triplets, rounds: Rounds) -> SVDRun:
+def _block_run(X: Map, U: NDArray, s: NDArray, V: NDArray, rounds: Rounds) -> SVDRun:
     """Leave out what is rounding noise, and set the signs."""
-    U, s, V = triplets
-    r, history = int(np.sum(s > noise(X, s))), PowerHistory(*rounds.history)
+    r, history = int(np.sum(s > noise(X, s))), rounds.history
     V, U = fix_signs(V[:, :r], U[:, :r])
     residual = history.residual[-1, :r]
     return SVDRun(U, s[:r], V, residual, rounds.n_iter, rounds.converged, history)

@@ -207,7 +207,7 @@ class Latent(NamedTuple):
     """What the observed values of some rows tell about their latent z, by pattern of gaps."""
 
     part: Table  # the rows, their patterns, and which pattern a row has
-    R: NDArray  # (n, d) x − μ, zeros where nothing was seen
+    r: NDArray  # (n, d) x − μ, zeros where nothing was seen
     M: NDArray  # (g, k, k) WᵀW + σ²I over the observed columns
     m: NDArray  # (n, k) posterior means
     S: NDArray  # (g, k, k) posterior covariances
@@ -223,7 +223,7 @@ def log_gaussian(model: PPCA, z: Latent) -> NDArray:
     d = z.part.seen.sum(axis=1)
     log_det = log_determinants(z.M, W, sigma2, z.part.patterns)[z.part.group]  # of M
     log_det = log_det + (d - model.k) * np.log(sigma2)
-    rest = np.where(z.part.seen, z.R - z.m @ W.T, 0.0)
+    rest = np.where(z.part.seen, z.r - z.m @ W.T, 0.0)
     quadratic = np.sum(rest**2, axis=1) / sigma2 + np.sum(z.m**2, axis=1)
     return -0.5 * (d * np.log(2 * np.pi) + log_det + quadratic)
 
@@ -234,10 +234,10 @@ def infer(model: PPCA, X: ArrayLike | Table) -> Iterator[Latent]:
     X : (n, d), NaN is missing. Rows with the same gaps share Mᵢ and Sᵢ; the rows come in parts.
     """
     for part in table_for(model, X).parts(model.k):
-        R = part.minus(model.mean)  # rᵢ, zeros where nothing was seen
+        r = part.minus(model.mean)  # rᵢ, zeros where nothing was seen
         M = grams(model.W, part.patterns) + model.sigma2 * np.eye(model.k)  # Mᵢ = WᵢᵀWᵢ + σ²I
-        m, M_inv = solve_rows(M, part.group, R @ model.W)  # mᵢ = Mᵢ⁻¹Wᵢᵀrᵢ
-        yield Latent(part, R, M, m, model.sigma2 * M_inv)  # Sᵢ = σ²Mᵢ⁻¹
+        m, M_inv = solve_rows(M, part.group, r @ model.W)  # mᵢ = Mᵢ⁻¹Wᵢᵀrᵢ
+        yield Latent(part, r, M, m, model.sigma2 * M_inv)  # Sᵢ = σ²Mᵢ⁻¹
 
 
 def fit_ppca(X: ArrayLike, k: int) -> PPCA:
@@ -306,8 +306,8 @@ def fit_ppca_em(
 ) -> PPCA:
     """Climb to a maximum of the likelihood of what was observed; NaN in X, (n, d), is missing.
 
-    It never falls :eq:`eq-ppca-bound`, and settles when the gains to come are below tol a value.
-    With g patterns of gaps a step takes O((n + g)dk² + gk³) operations, memory 4nd + 3dk² numbers.
+    It never falls :eq:`eq-ppca-bound`, and settles when the gains to come are below
+    tol a value. A step takes O((n + g)dk² + gk³) operations with g patterns of gaps.
     """
     table, units = in_own_units(with_holes(X))
     climb: Climb[PPCA] = Climb("EM", table.n_seen, tol, max_iter, progress)
@@ -316,7 +316,7 @@ def fit_ppca_em(
         codes = expect(model, table)  # E: the posterior of each row's code
         if climb.settled(codes.log_likelihood, model) or units.collapsed(model.sigma2):
             break
-        model = move_prior(maximize(table, codes), codes)  # M: regress the columns on the codes
+        model = move_prior(maximize(table, codes), codes)  # M: regress on the codes
     return _top_of(climb, units, column_names(X))
 
 
@@ -350,8 +350,8 @@ def maximize(X: ArrayLike | Table, codes: Codes) -> PPCA:
     """
     table, k = table_with(X, codes), codes.m.shape[1]
     z1 = np.column_stack([codes.m, np.ones(len(table))])  # (mᵢ, 1)
-    A = table.second_moments(z1)  # Aⱼ = Σᵢ (mᵢ, 1)(mᵢ, 1)ᵀ over the rows that have column j …
-    A[:, :k, :k] += codes.spread  # … + Σᵢ Sᵢ
+    A = table.second_moments(z1)  # Aⱼ = Σᵢ (mᵢ, 1)(mᵢ, 1)ᵀ where column j is known
+    A[:, :k, :k] += codes.spread  # and Σᵢ Sᵢ
     w_mu = solve_columns(A, table.values.T @ z1)  # Aⱼ (wⱼ, μⱼ) = Σᵢ xᵢⱼ (mᵢ, 1)
     W, mean = w_mu[:, :k], w_mu[:, k]
     rest = table.minus(z1 @ w_mu.T)  # xᵢⱼ − μⱼ − wⱼᵀmᵢ

@@ -1,7 +1,7 @@
-"""Pre-images: from feature space back to the space of the data (chapter 7).
+"""Pre-images: from feature space back to the space of the data (chapter 9).
 
-Scores z name a point φ̂ = Σγᵢφ(xᵢ) of feature space, the reconstruction. A pre-image is an x whose
-feature φ(x) is as near to φ̂ as can be. Five methods look for it, all through one interface.
+Scores z name a point phi_hat = Σγᵢφ(xᵢ) of feature space, the reconstruction. A pre-image is an x
+whose feature φ(x) is as near to phi_hat as can be. Five methods look for it, by one interface.
 """
 
 from __future__ import annotations
@@ -56,22 +56,20 @@ class Preimage(Frozen):
     """Points of input space that stand for points of feature space, and how well they do."""
 
     X: Any  # (m, d) the pre-images, a row for each row of scores; or samples of another kind
-    distance: NDArray  # (m,) ‖φ(x̂) − φ̂‖, in feature space, not squared
+    distance: NDArray  # (m,) ‖φ(x_hat) − phi_hat‖, in feature space, not squared
     converged: NDArray  # (m,) whether the method reached what it was after
     n_iter: NDArray  # (m,) steps taken, over all starts; 0 where none are needed
 
     def __repr__(self) -> str:
-        m, steps = len(self.distance), np.median(self.n_iter)
-        return (
-            f"Preimage of {m} points: {int(np.sum(self.converged))} converged, median of "
-            f"{steps:g} steps, distances {self.distance.min():.4g} to {self.distance.max():.4g}"
-        )
+        D, sure, steps = self.distance, np.sum(self.converged), np.median(self.n_iter)
+        report = f"Preimage of {len(D)} points: {sure} converged, median of {steps:g} steps"
+        return f"{report}, distances {D.min():.4g} to {D.max():.4g}"
 
 
 def preimage(
     model: KernelPCA, Z: ArrayLike, method: str = "fixed-point", **options: Any
 ) -> Preimage:
-    """Return points x̂ whose features are near those with the scores Z : (m, k).
+    """Return points whose features are near those with the scores Z : (m, k).
 
     The methods are "nearest", "fixed-point", "gradient", "mds" and "ridge"; the
     options are those of the function of the method, such as :func:`mds_preimage`.
@@ -98,9 +96,9 @@ def denoise(model: KernelPCA, T: Any, method: str = "fixed-point", **options: An
 
 
 def reconstruction_norm2(model: KernelPCA, Z: ArrayLike) -> NDArray:
-    """Return ‖φ̂‖² : (m,) from the scores Z : (m, k) :eq:`eq-pre-norm`."""
+    """Return ‖phi_hat‖² : (m,) from the scores Z : (m, k) :eq:`eq-pre-norm`."""
     Z = check_scores(Z, kernel_model(model).k)
-    shift = model.row_means @ model.alpha  # φ̄ᵀv for each direction v
+    shift = model.row_means @ model.alpha  # mean feature times v, for each direction v
     return model.mean + 2 * Z @ shift + np.sum(Z**2, axis=1)
 
 
@@ -109,8 +107,8 @@ def exact_preimage(
 ) -> Preimage:
     """Read off the pre-image where there is one, for κ(x, y) = f(xᵀy) :eq:`eq-pre-exact`.
 
-    ``inverse`` is f⁻¹. The inner products of φ̂ with the features of the axes give the
-    coordinates. A row has converged if the distance tells that φ̂ is their feature.
+    ``inverse`` is f⁻¹. The inner products of phi_hat with the features of the axes give
+    the coordinates. A row has converged if the distance tells that phi_hat is their feature.
 
     >>> from kpca_edu import fit_kernel_pca, polynomial
     >>> model = fit_kernel_pca([[1.0], [2.0], [4.0]], 1, polynomial(3, 0.0))
@@ -118,7 +116,7 @@ def exact_preimage(
     array([[3.]])
     """
     X, kernel = way_back.vectors_and_kernel(kernel_model(model), "exact_preimage")
-    inner = model.weights(Z) @ kernel(X, np.eye(X.shape[1], dtype=X.dtype))  # φ̂ᵀφ(eⱼ)
+    inner = model.weights(Z) @ kernel(X, np.eye(X.shape[1], dtype=X.dtype))  # with φ(eⱼ)
     T = way_back.all_inverted(inverse(inner), inner.shape)
     distance, size2 = feature_distance(model, T, Z), model.mean + np.abs(kernel.diagonal(T))
     rounding = 1e3 * np.sqrt(np.finfo(T.dtype).eps * (size2 + np.sum(np.square(Z), axis=1)))
@@ -131,8 +129,8 @@ def exact_preimage(
 def preimage_objective(model: KernelPCA, T: Any, gamma: ArrayLike) -> NDArray:
     """Return ω(t) = κ(t, t) − 2Σγᵢκ(t, xᵢ) : (m,) for each row t :eq:`eq-pre-objective`.
 
-    T : (m, d) points, gamma : (m, n) the weights of φ̂, as model.weights(Z) gives
-    them. It is ‖φ(t) − φ̂‖² up to a number that has no t in it.
+    T : (m, d) points, gamma : (m, n) weights, from model.weights(Z). It is the squared
+    distance of φ(t) from phi_hat, up to a number that has no t in it.
     """
     X, kernel = samples_and_kernel(kernel_model(model))
     T, gamma = points_and_weights(model, T, gamma)
@@ -147,9 +145,9 @@ def objective_gradient(model: KernelPCA, T: ArrayLike, gamma: ArrayLike) -> NDAr
 
 
 def feature_distance(model: KernelPCA, X_hat: Any, Z: ArrayLike) -> NDArray:
-    """Return ‖φ(x̂) − φ̂‖ : (m,), in feature space :eq:`eq-pre-distance`.
+    """Return ‖φ(x_hat) − phi_hat‖ : (m,), in feature space :eq:`eq-pre-distance`.
 
-    X_hat : (m, d) points, Z : (m, k) the scores of φ̂. It is not squared. It is
+    X_hat : (m, d) points, Z : (m, k) the scores of phi_hat. It is not squared. It is
     NaN where its square would be negative: an indefinite kernel has no distances.
     """
     T, Z = way_back.points_and_scores(kernel_model(model), X_hat, Z)
@@ -162,13 +160,13 @@ def feature_distance(model: KernelPCA, X_hat: Any, Z: ArrayLike) -> NDArray:
 
 
 def feature_cosine(model: KernelPCA, X_hat: Any, Z: ArrayLike) -> NDArray:
-    """Return the cosine of the angle between φ(x̂) and φ̂ : (m,) :eq:`eq-pre-cosine`.
+    """Return the cosine of the angle between φ(x_hat) and phi_hat : (m,) :eq:`eq-pre-cosine`.
 
-    X_hat : (m, d) points, Z : (m, k) the scores of φ̂. It is 0 where φ̂ is the zero vector.
+    X_hat : (m, d) points, Z : (m, k) the scores of phi_hat. It is 0 where phi_hat is 0.
     """
     distance, norm2 = feature_distance(model, X_hat, Z), reconstruction_norm2(model, Z)
     own2 = self_products(samples_and_kernel(model)[1], X_hat)
-    inner = (own2 + norm2 - distance**2) / 2  # φ(x̂)ᵀφ̂
+    inner = (own2 + norm2 - distance**2) / 2  # φ(x_hat)ᵀphi_hat
     lengths = np.sqrt(own2 * np.maximum(norm2, 0))
     return np.where(lengths > 0, inner / np.where(lengths > 0, lengths, 1), 0)
 
@@ -177,7 +175,7 @@ def feature_cosine(model: KernelPCA, X_hat: Any, Z: ArrayLike) -> NDArray:
 
 
 def training_distances2(model: KernelPCA, Z: ArrayLike) -> NDArray:
-    """Return ‖φ(xⱼ) − φ̂‖² : (m, n) for all training samples.
+    """Return the squared distances of φ(xⱼ) from the reconstructions : (m, n).
 
     By Pythagoras :eq:`eq-pre-pythagoras`: the squared distance of the scores
     plus what the components lose of xⱼ. No κ(xᵢ, xⱼ) is evaluated again.
@@ -236,8 +234,8 @@ def gradient_preimage(
 def fixed_point_step(model: KernelPCA, T: ArrayLike, gamma: ArrayLike) -> FixedPointStep:
     """Look from each row t of T : (m, d) at all samples :eq:`eq-pre-stationary`.
 
-    gamma : (m, n) are the weights of φ̂. The next iterate is t + ``plain``
-    :eq:`eq-pre-fixed-point`, or t + a share of ``guarded`` :eq:`eq-pre-guarded`.
+    gamma : (m, n) are the weights of the reconstructions. The next iterate is
+    t + plain :eq:`eq-pre-fixed-point`, or t + a share of guarded :eq:`eq-pre-guarded`.
     """
     X, kernel = way_back.vectors_and_profile(kernel_model(model), "fixed_point_step")
     T, gamma = points_and_weights(model, T, gamma)
@@ -300,10 +298,12 @@ def fixed_point_preimage(
 
 
 def input_distances2(model: KernelPCA, D2: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return ‖x̂ − xⱼ‖² from D2 = ‖φ̂ − φ(xⱼ)‖² as if φ̂ were φ(x̂) :eq:`eq-pre-distances`.
+    """Turn squared feature distances into squared input distances :eq:`eq-pre-distances`.
 
-    It solves 2g(0) − 2g(u) = D² for u, of any shape. The second array tells where
-    that can be done: no two features are √(2g(0)) or more apart.
+    D2 = ‖phi_hat − φ(xⱼ)‖², of any shape, is taken as if phi_hat were a feature: it solves
+    2g(0) − 2g(u) = D² for u. The second array tells where that can be done: no two features
+    are √(2g(0)) or more apart. As a rule phi_hat is shorter than a feature, and then large
+    distances come out too small :eq:`eq-pre-deficit`.
     """
     D2 = real_array(D2, "D2")
     if kernel_model(model).kernel == linear():  # φ(x) = x: nothing to translate
@@ -339,9 +339,8 @@ def mds_preimage(
 ) -> Preimage:
     """Turn feature distances into input distances, and find the place that has them.
 
-    Kwok and Tsang's method, for radial kernels and the linear one: the distances from φ̂
-    to the nearest features :eq:`eq-pre-distances`, then their place :eq:`eq-pre-locate`.
-    A row has converged if all of them could be translated.
+    For radial kernels and the linear one: distances :eq:`eq-pre-distances`, then their place
+    :eq:`eq-pre-locate`. A row has converged if all its distances could be translated.
     """
     X, _ = way_back.vectors_and_kernel(kernel_model(model), 'method="mds"')
     Z, q = check_scores(Z, model.k), min(whole_number(neighbors, "neighbors", least=2), len(X))

@@ -1,4 +1,4 @@
-"""Learning the way back: ridge regression from scores to inputs (chapter 7, method 5)."""
+"""Learning the way back: ridge regression from scores to inputs (chapter 9, method 5)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = ["ScoreRegression", "fit_score_regression", "leave_one_out_errors"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreRegression(Frozen):
-    """Ridge regression from scores to inputs: x̂ = x̄ + Σⱼ ℓ(z, zⱼ) bⱼ."""
+    """Ridge regression from scores to inputs: the prediction at z is mean + Σⱼ ℓ(z, zⱼ) bⱼ."""
 
     scores: NDArray  # (n, k) scores z of the training samples, or of dirty copies of them
-    mean: NDArray  # (d,) mean x̄ of the training samples, kept out of the penalty
+    mean: NDArray  # (d,) mean of the training samples, kept out of the penalty
     coefficients: NDArray  # (n, d) rows b
     kernel: Kernel  # ℓ, on scores; not the kernel of the model
     ridge: float  # ρ, the weight of the penalty

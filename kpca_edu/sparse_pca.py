@@ -1,15 +1,14 @@
-"""Sparse PCA: directions with few non-zero loadings, and what they explain (chapter 8).
+"""Sparse PCA: directions with few non-zero loadings, and what they explain (chapter 10).
 
 C is a covariance, correlation or other Gram matrix, d×d and positive semidefinite; directions are
-columns. ``fit_sparse_pca`` measures its penalties in units of the mean variance of a feature, so
-that they mean the same for X and 10 X, for n and 10 n samples. The steps take C as it comes.
+columns. ``fit_sparse_pca`` measures penalties in units of the mean variance of a feature, so that
+they mean the same for X and 10 X, for n and 10 n samples; the steps take C as it comes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,30 +17,25 @@ from ._engine.alternation import Alternation
 from ._engine.checks import (
     check_columns,
     check_scores,
-    choice,
     column_names,
     component_count,
     data_matrix,
     flag,
     number,
-    real_array,
     tolerance,
     whole_number,
 )
 from ._engine.covariance import (
     Covariance,
+    adjusted_squares,
     covariance,
     covariance_of,
     falling_order,
     feature_vector,
-    largest,
-    power_of_two,
     principal_directions,
-    scaled_samples,
-    semidefinite,
     unit_columns,
 )
-from ._engine.elastic_net import FixedNets, Nets, Quadratic, path, solve
+from ._engine.elastic_net import FixedNets, Nets, Quadratic, normal_equations, path, solve
 from ._engine.model import Frozen
 from ._engine.progress import with_progress
 from ._engine.sparsity import (
@@ -51,19 +45,21 @@ from ._engine.sparsity import (
     counts_of,
     listed,
     penalties_of,
-    penalty_below_one,
     ridge_of,
 )
-from ._engine.subsets import Nodes, feature_count, row_bound, split
 from ._engine.supports import Steps, filled_up, sparse_start
 from .compare import fix_signs
+from .sparse_search import SparseRun as SparseRun
+from .sparse_search import Subset as Subset
+from .sparse_search import best_subset as best_subset
+from .sparse_search import deflate_covariance as deflate_covariance
+from .sparse_search import generalized_power as generalized_power
+from .sparse_search import simple_threshold as simple_threshold
+from .sparse_search import soft_threshold as soft_threshold
+from .sparse_search import truncated_power as truncated_power
 
 __all__ = [
-    "Subset",
-    "best_subset",
-    "simple_threshold",
     "ridge_direction",
-    "soft_threshold",
     "coordinate_descent",
     "sparse_direction",
     "elastic_net_path",
@@ -75,71 +71,7 @@ __all__ = [
     "effective_nonzeros",
     "refit_loadings",
     "adjusted_variances",
-    "SparseRun",
-    "truncated_power",
-    "generalized_power",
-    "deflate_covariance",
 ]
-
-
-# The problem itself
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Subset(Frozen):
-    """The best direction with k non-zero loadings, and the proof of work :eq:`eq-spca-subset`."""
-
-    value: float  # its variance, the largest that k features allow
-    support: NDArray  # (k,) indices of the features, rising
-    direction: NDArray  # (d,) of length one, zero off the support
-    n_nodes: int  # how many nodes the search opened
-
-    def __repr__(self) -> str:
-        return (
-            f"Subset(variance {self.value:.4g} with {self.support.size} of "
-            f"{self.direction.size} features: {listed(self.support)})"
-        )
-
-
-def best_subset(C: ArrayLike, k: int, *, progress: bool = False) -> Subset:
-    """Find the k features of the best direction :eq:`eq-spca-subset`, by branch and bound.
-
-    C : (d, d). A node holds the features still allowed, of which the first ``sure`` are in.
-    :eq:`eq-spca-bound` and :eq:`eq-spca-rows` bound what it can reach. The time can grow like
-    the number of subsets: keep d small.
-    """
-    matrix = covariance(C)
-    C, d, k = matrix.M, len(matrix), feature_count(k, len(matrix))
-    support = largest(truncated_power(matrix, k, tol=0, max_iter=100).direction, k)
-    best, nodes = matrix.leading(support)[0], Nodes((np.arange(d), 0), progress)
-    for allowed, sure in nodes:
-        value, v = matrix.leading(allowed)
-        if min(value, row_bound(C, allowed, sure, k)) <= best * (1 + 1e-10):
-            continue  # nothing in it can beat the best so far
-        if allowed.size == k:
-            best, support = value, allowed
-            continue
-        j = sure + int(np.argmax(np.abs(v[sure:])))
-        nodes.extend(split(allowed, sure, j, k))  # two nodes: without feature j, and with it
-    support, direction = np.sort(support), np.zeros(d)
-    direction[support] = matrix.leading(support)[1]
-    return Subset(best, support, _fix_sign(direction), nodes.opened)
-
-
-def simple_threshold(V: ArrayLike, nonzeros: int | ArrayLike) -> NDArray:
-    """Keep the largest loadings of each column, and give it length one :eq:`eq-spca-threshold`.
-
-    >>> simple_threshold([[0.6], [-0.64], [0.48]], 1)
-    array([[ 0.],
-           [-1.],
-           [ 0.]])
-    """
-    V = data_matrix(V, "V")
-    cut = np.zeros_like(V)
-    for j, count in enumerate(counts_of(nonzeros, *V.shape)):
-        T = largest(V[:, j], count)
-        cut[T, j] = V[T, j]
-    return unit_columns(cut)
 
 
 # One direction by regression
@@ -154,18 +86,8 @@ def ridge_direction(C: ArrayLike, a: ArrayLike, ridge: float) -> NDArray:
     >>> ridge_direction(np.diag([3.0, 1.0]), [1.0, 0.0], 1.0)
     array([0.75, 0.  ])
     """
-    Q, c = _regression(C, a, number(ridge, "ridge", 0.0))
+    Q, c = normal_equations(C, a, number(ridge, "ridge", 0.0))
     return solve(Q, c)  # (C + ridge I) b = Ca
-
-
-def soft_threshold(c: ArrayLike, t: float) -> NDArray:
-    """Move every entry towards zero by t, and stop there :eq:`eq-spca-soft`.
-
-    >>> soft_threshold([3.0, -0.5, -2.0], 1.0)
-    array([ 2., -0., -1.])
-    """
-    c, t = real_array(c, "c"), number(t, "t", 0.0)
-    return np.sign(c) * np.maximum(np.abs(c) - t, 0)
 
 
 def coordinate_descent(
@@ -176,7 +98,7 @@ def coordinate_descent(
 
     The same problem as ``sparse_direction``, by the simplest method.
     """
-    Q, c = _regression(C, a, number(ridge, "ridge", 0.0))
+    Q, c = normal_equations(C, a, number(ridge, "ridge", 0.0))
     b, t = np.zeros_like(c), number(l1, "l1", 0.0) / 2
     rounds = Rounds("loadings", tol, max_iter, progress)
     for _ in rounds:
@@ -194,7 +116,7 @@ def sparse_direction(C: ArrayLike, a: ArrayLike, l1: float, *, ridge: float = 0.
     Solve for known signs :eq:`eq-spca-path`, and mend them until the conditions hold
     :eq:`eq-spca-kkt`. C : (d, d), a : (d,). It is zero for l1 ≥ 2 max|Ca|.
     """
-    Q, c = _regression(C, a, ridge)  # Q = C + ridge I and c = Ca
+    Q, c = normal_equations(C, a, ridge)  # Q = C + ridge I and c = Ca
     t = number(l1, "l1", 0.0) / 2
     b, signs = np.zeros_like(c), np.zeros_like(c)
     while True:
@@ -310,8 +232,8 @@ def fit_sparse_pca(
 
     X : (n, d) data, or with ``gram=True`` a covariance matrix (d, d). Say how sparse by
     ``nonzeros``, the counts, or by ``l1``, the penalties: a number, or one for each. With neither,
-    the counts are effective numbers of loadings :eq:`eq-spca-effective`. Penalties are in units
-    of the mean variance :eq:`eq-spca-scale`, and ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
+    the counts are the ``effective_nonzeros`` of a sparse rotation of PCA. Penalties are in units
+    of the mean variance, tr C / d, and ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
     ``refit=True`` takes the shrinkage out of the loadings :eq:`eq-spca-refit`.
     """
     ridge, tol, max_iter = ridge_of(ridge), tolerance(tol), whole_number(max_iter, "max_iter", 1)
@@ -326,13 +248,9 @@ def fit_sparse_pca(
 
 
 def sparse_pca_objective(
-    C: ArrayLike | Covariance,
-    A: ArrayLike,
-    B: ArrayLike,
-    *,
-    l1: ArrayLike = 0.0,
+    C: ArrayLike | Covariance, A: ArrayLike, B: ArrayLike, *, l1: ArrayLike = 0.0,
     ridge: float = 0.0,
-) -> float:
+) -> float:  # fmt: skip
     """Return the criterion of sparse PCA in Gram form :eq:`eq-spca-gram`.
 
     C : (d, d), A : (d, k) with orthonormal columns, B : (d, k). For ridge = ∞ it is
@@ -386,7 +304,9 @@ def sparse_rotation(V: ArrayLike) -> NDArray:
 
 
 def effective_nonzeros(V: ArrayLike) -> NDArray:
-    """Return the effective number of loadings of each column, rounded :eq:`eq-spca-effective`.
+    """Return the effective number of loadings of each column, 1/Σv⁴ at length one, rounded.
+
+    A column with m equal entries has m of them; small entries hardly count.
 
     >>> effective_nonzeros(np.array([[0.6, 1.0], [0.8, 0.0]]))
     array([2, 1])
@@ -424,120 +344,21 @@ def adjusted_variances(X: ArrayLike, B: ArrayLike, *, gram: bool = False) -> NDA
     C, _ = covariance_of(X, gram)
     B = unit_columns(data_matrix(B, "B").astype(float))
     check_loadings(B, len(C))
-    return C.unit * _adjusted(B.T @ (C @ B))  # R with RᵀR/n = BᵀCB
-
-
-def _adjusted(M: NDArray) -> NDArray:
-    """Return diag(R)² with M = RᵀR, for any positive semidefinite M."""
-    lam, W = np.linalg.eigh(M)
-    R = np.linalg.qr(np.sqrt(np.maximum(lam, 0))[:, None] * W.T, mode="r")
-    return np.diag(R) ** 2
-
-
-# Power methods
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SparseRun(Frozen):
-    """A sparse direction found by iteration."""
-
-    direction: NDArray  # (d,) of length one
-    value: float  # its variance
-    history: NDArray  # what is maximised, after each step; it never falls
-    converged: bool  # whether the direction stood still, up to tol
-
-    @property
-    def n_iter(self) -> int:
-        """The number of steps."""
-        return self.history.size - 1
-
-    def __repr__(self) -> str:
-        return (
-            f"SparseRun(variance {self.value:.4g} with {np.count_nonzero(self.direction)} of "
-            f"{self.direction.size} loadings, n_iter={self.n_iter}, converged={self.converged})"
-        )
-
-
-def truncated_power(
-    C: ArrayLike | Covariance, nonzeros: int, *, start: ArrayLike | None = None,
-    tol: float = 1e-10, max_iter: int = 1000, progress: bool = False,
-) -> SparseRun:  # fmt: skip
-    """Multiply by C, keep the largest entries, repeat :eq:`eq-spca-truncate`.
-
-    C : (d, d). The variance never falls. The start is the leading eigenvector
-    unless one is given.
-    """
-    C, rounds = covariance(C), Rounds("direction", tol, max_iter, progress)
-    x = _power_start(C, start, nonzeros)
-    history = [x @ (C @ x)]
-    for _ in rounds:
-        old, x = x, simple_threshold((C @ x)[:, None], nonzeros)[:, 0]
-        history.append(max(x @ (C @ x), history[-1]))  # less by rounding only
-        rounds.settled(np.abs(x - old).max())
-    return SparseRun(_fix_sign(x), float(history[-1]), np.array(history), rounds.converged)
-
-
-def generalized_power(
-    X: ArrayLike, penalty: float, *, tol: float = 1e-10, max_iter: int = 1000,
-    progress: bool = False,
-) -> SparseRun:  # fmt: skip
-    """Alternate a score z and a soft-thresholded direction :eq:`eq-spca-gpower`.
-
-    X : (n, d). penalty : from 0 to below 1, relative to the longest column of X_c: at 1
-    everything would be zero. It starts at the first score of PCA, or at the longest column if
-    the penalty is too large for that.
-    """
-    Xc, exponent, _ = scaled_samples(X)  # X_c · 2^−e: its squares neither over- nor underflow
-    t = penalty_below_one(penalty) * np.linalg.norm(Xc, axis=0).max()
-    b, rounds = _first_soft(Xc, t), Rounds("direction", tol, max_iter, progress)
-    history = [b @ b]
-    for _ in rounds:
-        z = unit_columns(Xc @ b)
-        old, b = b, soft_threshold(Xc.T @ z, t)
-        history.append(max(b @ b, history[-1]))  # less by rounding only
-        rounds.settled(np.abs(unit_columns(b) - unit_columns(old)).max())
-    x = _fix_sign(unit_columns(b))
-    value, *gains = (power_of_two(h, 2 * exponent) for h in (np.mean((Xc @ x) ** 2), *history))
-    return SparseRun(x, value, np.array(gains), rounds.converged)
-
-
-def deflate_covariance(C: ArrayLike, b: ArrayLike, method: str = "schur") -> NDArray:
-    """Take the direction b out of C, so that the next one differs.
-
-    "schur" :eq:`eq-spca-schur` and "projection" :eq:`eq-spca-deflate` keep C positive
-    semidefinite and leave no variance along b. After several directions that are not
-    orthogonal, only "schur" leaves none along all of them. "hotelling"
-    :eq:`eq-spca-hotelling` is right only if b is an eigenvector.
-    """
-    C = semidefinite(C)
-    b = unit_columns(feature_vector(b, len(C), "b"))
-    Cb = C @ b
-    method = choice(method, "method", ["schur", "projection", "hotelling"])
-    if method == "projection":
-        P = np.eye(len(C)) - np.outer(b, b)
-        return P @ C @ P
-    if method == "hotelling":
-        return C - (b @ Cb) * np.outer(b, b)
-    return C - np.outer(Cb, Cb) / (b @ Cb or 1.0)
+    return C.unit * adjusted_squares(B.T @ (C @ B))  # R with RᵀR/n = BᵀCB
 
 
 # The helpers
 
-STEPS = Steps(procrustes, sparse_pca_objective, refit_loadings, _adjusted)
+STEPS = Steps(procrustes, sparse_pca_objective, refit_loadings, adjusted_squares)
 
 
-class _Problem(NamedTuple):
-    """What is to be solved, in units of the mean variance."""
+def _problem(
+    X: ArrayLike, k: int, gram: bool, nonzeros: Each, l1: Each
+) -> tuple[Covariance, NDArray, list[NDArray], NDArray | None, NDArray | None]:
+    """Return C and the mean, starts (d, k), counts, penalties, in units of the mean variance.
 
-    C: Covariance
-    mean: NDArray  # (d,)
-    starts: list[NDArray]  # (d, k) directions of PCA, and the same rotated to be sparse
-    counts: NDArray | None  # (k,)
-    l1: NDArray | None  # (k,)
-
-
-def _problem(X: ArrayLike, k: int, gram: bool, nonzeros: Each, l1: Each) -> _Problem:
-    """Check what the user said; without counts and penalties choose counts."""
+    What the user said is checked. Without counts and penalties, counts are chosen.
+    """
     C, mean = covariance_of(X, gram)
     n, d = np.shape(X)
     k = component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
@@ -550,18 +371,13 @@ def _problem(X: ArrayLike, k: int, gram: bool, nonzeros: Each, l1: Each) -> _Pro
     A = A[:, falling_order(np.sum(A * (C @ A), axis=0), np.abs(A).argmax(axis=0))]
     if counts is None and penalties is None:
         counts = effective_nonzeros(A)
-    return _Problem(C, mean, [V, A], counts, penalties)
+    return C, mean, [V, A], counts, penalties  # PCA, and the same rotated to be sparse
 
 
 def _described(
-    C: Covariance,
-    mean: NDArray,
-    rounds: Alternation,
-    nets: Nets,
-    ridge: float,
-    refit: bool,
+    C: Covariance, mean: NDArray, rounds: Alternation, nets: Nets, ridge: float, refit: bool,
     columns: tuple[str, ...] | None,
-) -> SparsePCA:
+) -> SparsePCA:  # fmt: skip
     """Make the model: unit directions with their signs fixed, and what they explain."""
     A, B, lengths = rounds.A, unit_columns(rounds.B), np.linalg.norm(rounds.B, axis=0)
     if flag(refit, "refit"):
@@ -572,40 +388,9 @@ def _described(
     CB = C @ B
     D = np.linalg.pinv(B.T @ CB, hermitian=True) @ CB.T
     mean, B, A, D = (array.astype(mean.dtype) for array in (mean, B, A, D))
-    variances, explained = C.unit * _adjusted(B.T @ CB), C.unit * float(np.sum(D * CB.T))
+    variances, explained = C.unit * adjusted_squares(B.T @ CB), C.unit * float(np.sum(D * CB.T))
     refitted, history = refit or isinstance(nets, FixedNets), np.array(rounds.history)
     return SparsePCA(
         mean, B, A, D, lengths, nets.l1, ridge, variances, explained, C.unit * C.trace,
         history, rounds.converged, refitted, columns,
     )  # fmt: skip
-
-
-def _regression(C: ArrayLike, a: ArrayLike, ridge: float) -> tuple[NDArray, NDArray]:
-    """Return Q = C + ridge I (the identity for ridge = ∞) and c = Ca."""
-    C, ridge = semidefinite(C), ridge_of(ridge)
-    c = C @ feature_vector(a, len(C), "a")
-    return (np.eye(len(C)) if ridge == np.inf else C + ridge * np.eye(len(C))), c
-
-
-def _power_start(C: Covariance, start: ArrayLike | None, nonzeros: int) -> NDArray:
-    """Return the start that was given, or the leading eigenvector, truncated."""
-    x = feature_vector(C.leading(np.arange(len(C)))[1] if start is None else start, len(C), "start")
-    x = simple_threshold(x[:, None], nonzeros)[:, 0]
-    if x @ (C @ x) <= 0:
-        raise ValueError(
-            f"The {nonzeros} largest entries of start have no variance together, and there is "
-            f"nowhere to climb from: give another start."
-        )
-    return x
-
-
-def _first_soft(Xc: NDArray, t: float) -> NDArray:
-    """Return the direction of the first score of PCA, or of the longest column if that has none."""
-    C = Covariance(Xc, root=True)
-    b = soft_threshold(Xc.T @ unit_columns(Xc @ C.leading(np.arange(len(C)))[1]), t)
-    longest = Xc[:, largest(C.diagonal(), 1)[0]]
-    return b if b.any() else soft_threshold(Xc.T @ unit_columns(longest), t)
-
-
-def _fix_sign(x: NDArray) -> NDArray:
-    return fix_signs(x[:, None])[0][:, 0]

@@ -136,16 +136,15 @@ def is_svd(
     tol = precision ** (2 / 3) if tol is None else tolerance(tol)
     A, U, s, V = (array.astype(float) for array in arrays)
     scale = max(np.abs(A).max(), s.max(initial=0.0)) or 1.0
-    A, s, identity = A / scale, s / scale, np.eye(s.size)
     with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity in U or V: no SVD
-        residuals = [
-            U.T @ U - identity,
-            V.T @ V - identity,
-            A @ V - U * s,
-            A.T @ U - V * s,
-            A - (U * s) @ V.T,
-        ]
+        residuals = _residuals(A / scale, U, s / scale, V)
         return all(np.abs(residual).max(initial=0.0) <= tol for residual in residuals)
+
+
+def _residuals(A: NDArray, U: NDArray, s: NDArray, V: NDArray) -> list[NDArray]:
+    """Return what is left of both sets of equations, of both lengths, and of A itself."""
+    units = [W.T @ W - np.eye(s.size) for W in (U, V)]
+    return [*units, A @ V - U * s, A.T @ U - V * s, A - (U * s) @ V.T]
 
 
 def full_svd(A: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:

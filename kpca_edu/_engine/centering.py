@@ -15,12 +15,15 @@ from .progress import with_progress
 __all__ = [
     "blocks_of_rows",
     "center_in_place",
+    "check_equal_sums",
     "check_room",
     "check_writable",
     "gram",
     "normalized_weights",
+    "rounding_of",
     "row_means",
     "size_of",
+    "squared_mean_feature",
     "subtract_sums",
     "training_means",
 ]
@@ -64,6 +67,35 @@ def center_in_place(K: NDArray) -> NDArray:
     """Turn the array K, (n, n) floats and symmetric, into JKJ, and return it: two passes over K."""
     means = row_means(K if K.flags.c_contiguous else K.T)
     return subtract_sums(K, means - means.mean() / 2)
+
+
+def rounding_of(K: NDArray) -> float:
+    """Return how far from zero rounding may move an eigenvalue of JKJ, K : (n, n) floats."""
+    return float(8 * len(K) * np.finfo(K.dtype).eps * np.abs(K).max())
+
+
+def squared_mean_feature(K: NDArray) -> float:
+    """Return ‖φ̄‖², the mean of all entries of K : (n, n), unless it is zero up to rounding."""
+    mean = float(row_means(K).mean())
+    if mean <= len(K) * np.finfo(K.dtype).eps * np.abs(K).max():
+        raise ValueError(
+            f"The mean of all entries of K is {mean:.3g}: the mean feature is zero up to "
+            f"rounding, and no direction has an angle with it. K may be centred already."
+        )
+    return mean
+
+
+def check_equal_sums(rows: NDArray, columns: NDArray, size: float, dtype: Any) -> None:
+    """Refuse sums of rows and of columns, (n,) each, that no symmetric matrix has.
+
+    ``size`` is the largest entry of the matrix, ``dtype`` its type.
+    """
+    gap = np.abs(rows - columns).max() / len(rows)
+    if gap > np.sqrt(np.finfo(dtype).eps) * size:
+        raise ValueError(
+            f"K is not symmetric: means of rows and columns differ by up to {gap:.2g}. "
+            f"For new samples use center_cross_gram_by_means."
+        )
 
 
 def check_writable(K: Any) -> None:

@@ -15,6 +15,7 @@ from .sums import column_means
 
 __all__ = [
     "Covariance",
+    "adjusted_squares",
     "covariance",
     "covariance_of",
     "falling_order",
@@ -242,6 +243,13 @@ def unit_columns(B: NDArray) -> NDArray:
     B = B / np.where(size > 0, size, 1)
     lengths = np.linalg.norm(B, axis=0)
     return B / np.where(lengths > 0, lengths, 1)
+
+
+def adjusted_squares(M: NDArray) -> NDArray:
+    """Return diag(R)² with M = RᵀR, for any positive semidefinite M."""
+    lam, W = np.linalg.eigh(M)
+    R = np.linalg.qr(np.sqrt(np.maximum(lam, 0))[:, None] * W.T, mode="r")
+    return np.diag(R) ** 2
 
 
 def _square(C: ArrayLike, name: str = "C") -> NDArray:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .covariance import TIE, Covariance, largest
+from .covariance import TIE, Covariance, feature_vector, largest, semidefinite
+from .sparsity import ridge_of
 
 __all__ = [
     "Collinear",
@@ -26,6 +27,7 @@ __all__ = [
     "Stretch",
     "ZeroColumn",
     "elastic_net",
+    "normal_equations",
     "path",
     "solve",
     "stretch",
@@ -56,6 +58,13 @@ class Quadratic:
     def solve(self, T: NDArray, c: NDArray) -> NDArray:
         """Return the x with Q_T x = c."""
         return c.copy() if self.soft else solve(self.block(T), c, self.ridge)
+
+
+def normal_equations(C: ArrayLike, a: ArrayLike, ridge: float) -> tuple[NDArray, NDArray]:
+    """Return Q = C + ridge I (the identity for ridge = ∞) and c = Ca, all checked."""
+    C, ridge = semidefinite(C), ridge_of(ridge)
+    c = C @ feature_vector(a, len(C), "a")
+    return (np.eye(len(C)) if ridge == np.inf else C + ridge * np.eye(len(C))), c
 
 
 class Collinear(ValueError):

@@ -13,6 +13,8 @@ from .tables import power_of_two
 
 __all__ = ["KnownPart", "known_part", "nearest_of_rank", "settle"]
 
+STILL = 1e-3  # values stand still when they change by this part of their spread
+STEPS = 500  # as many are tried; a few dozen are usual
 FAR = 1e9  # values beyond this drown the known entries in rounding
 
 
@@ -81,7 +83,11 @@ def nearest_of_rank(A: NDArray, k: int) -> NDArray:
 
 
 def settle(
-    step: Callable[[NDArray], NDArray], start: NDArray, tol: float, scale: float, max_iter: int
+    step: Callable[[NDArray], NDArray],
+    start: NDArray,
+    tol: float = STILL,
+    scale: float = 1.0,
+    max_iter: int = STEPS,
 ) -> NDArray:
     """Repeat ``step`` until its change is at most tol, beside the scale or the values themselves.
 

@@ -18,6 +18,7 @@ from .checks import component_count, data_matrix, flag, symmetric_map, tell
 from .eigen import Eigenpairs, lanczos_pays, top_eigenpairs
 from .inner_products import sample_count
 from .kernel_algebra import Kernel, mirrored_gram
+from .memory import refuse_beyond_memory
 from .panels import SymmetricPanels, lower_panels
 
 __all__ = [
@@ -78,9 +79,17 @@ def gram_in_memory(
     read-only: it may be the callable's own.
     """
     clip, progress = flag(clip, "clip"), flag(progress, "progress")
+    n = sample_count(X)
+    half = isinstance(kernel, Kernel) and lanczos_pays(n, FIRST_GUESS if is_share(k) else int(k))
+    refuse_beyond_memory(
+        8.0 * n**2 / (2 if half and not clip else 1),
+        f"The Gram matrix of {n:,} samples",
+        "kernel PCA of features needs far less. See fit_kernel_pca_features with nystrom(X, m, "
+        "kernel) or fourier_features(d, m, sigma).",
+    )
     if not isinstance(kernel, Kernel):
         return checked_gram(kernel(X, X), sample_count(X), "kernel(X, X)")
-    if lanczos_pays(X.shape[0], FIRST_GUESS if is_share(k) else int(k)) and not clip:
+    if half and not clip:
         return SymmetricPanels(lower_panels(kernel, X, progress))
     return mirrored_gram(kernel, X, progress)
 

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["log_likelihoods", "parameter_counts"]
+__all__ = ["judged", "log_likelihoods", "parameter_counts"]
+
+
+class _Spectrum(Protocol):
+    """What is needed of a fit: mean, variances and directions."""
+
+    @property
+    def mean(self) -> NDArray: ...  # (d,)
+
+    @property
+    def lam(self) -> NDArray: ...  # (d,)
+
+    @property
+    def V(self) -> NDArray: ...  # (d, r)
+
+
+def judged(fit: _Spectrum, rows: NDArray) -> NDArray:
+    """Return the log-likelihood of the rows, (m, d), for k = 0 … r − 1 directions of the fit."""
+    return log_likelihoods(fit.lam, fit.V, rows - fit.mean)
 
 
 def log_likelihoods(lam: NDArray, V: NDArray, R: NDArray) -> NDArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .progress import with_progress
 
-__all__ = ["BLOCK_ENTRIES", "SymmetricPanels", "lower_panels", "mirrored", "row_blocks"]
+__all__ = ["BLOCK_ENTRIES", "SymmetricPanels", "lower_panels", "map_rows", "mirrored", "row_blocks"]
 
 BLOCK_ENTRIES = 2**20  # a block of Gram entries that stays near the processor
 PANEL_ROWS = 128  # at least so many, or matrix products with a panel are slow
@@ -29,6 +29,25 @@ def row_blocks(n: int, width: int, least: int = 1) -> Iterator[tuple[int, int]]:
     """Cut n rows of the given width into blocks of about a million entries."""
     step = max(least, BLOCK_ENTRIES // max(width, 1))
     return ((start, min(start + step, n)) for start in range(0, n, step))
+
+
+def map_rows(function: Callable[[Any], NDArray], X: Any, width: int) -> NDArray:
+    """Return function(X), (n, width), from blocks of rows: little beyond the result is in memory.
+
+    What has no rows that can be cut, such as a list of texts, is mapped whole.
+    """
+    if not hasattr(X, "shape") or not hasattr(X, "__getitem__") or hasattr(X, "iloc"):
+        return function(X)
+    n = X.shape[0]
+    blocks = list(row_blocks(n, width))
+    if len(blocks) <= 1:
+        return function(X)
+    first = function(X[slice(*blocks[0])])
+    out = np.empty((n, first.shape[1]), first.dtype)
+    out[slice(*blocks[0])] = first
+    for start, stop in blocks[1:]:
+        out[start:stop] = function(X[start:stop])
+    return out
 
 
 def lower_panels(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -20,11 +21,14 @@ from .checks import (
     tolerance,
     whole_number,
 )
+from .model import Frozen
 from .products import Map, NoisyOperator, Rng, noise, triplet_count
 from .progress import tqdm_class
 
 __all__ = [
+    "PowerHistory",
     "Rounds",
+    "Run",
     "Search",
     "eigen_ratio",
     "largest",
@@ -39,6 +43,30 @@ FIRST = 5  # rounds before a tiny value is believed: a random start sees little 
 
 Numbers = float | NDArray
 _silent: ContextVar[bool] = ContextVar("silent", default=False)  # while a run is part of another
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PowerHistory(Frozen):
+    """What was seen at v₀, v₁, …, v_T in a run of T steps; k columns for a block of k vectors."""
+
+    s: NDArray  # (T + 1,) ‖Xvₜ‖, the estimate of the singular value (the eigenvalue of K)
+    residual: NDArray  # (T + 1,) ‖XᵀXvₜ − sₜ²vₜ‖/sₜ², for the matrix that was iterated
+    step: NDArray  # (T + 1,) ‖vₜ₊₁ − vₜ‖; for a block the sine of the angle it turned by last
+
+    def __repr__(self) -> str:
+        steps, reached = len(self.s) - 1, largest(self.residual[-1])
+        return f"PowerHistory({steps} steps, to residual {reached:.1e})"
+
+
+class Run(Frozen):
+    """What the outcomes for one vector share; they hold a ``history``."""
+
+    history: PowerHistory
+
+    @property
+    def residual(self) -> float:
+        """‖Xᵀu − sv‖/s of what is returned; of a Gram matrix ‖Ka − λa‖/λ."""
+        return float(self.history.residual[-1])
 
 
 class Rounds:
@@ -74,10 +102,9 @@ class Rounds:
         return len(self._rows) - 1
 
     @property
-    def history(self) -> tuple[NDArray, NDArray, NDArray]:
+    def history(self) -> PowerHistory:
         """What was seen in each look: s, residual and change."""
-        s, residual, change = (np.array(column) for column in zip(*self._rows, strict=True))
-        return s, residual, change
+        return PowerHistory(*(np.array(column) for column in zip(*self._rows, strict=True)))
 
     def __iter__(self) -> Iterator[int]:
         if not self.progress:
@@ -171,6 +198,11 @@ class Search(Generic[R]):
         """The number of steps that all runs have made."""
         return sum(run.n_iter for run in self.runs)
 
+    @property
+    def history(self) -> tuple[PowerHistory, ...]:
+        """What each run has seen."""
+        return tuple(run.history for run in self.runs)
+
     def __call__(self, rest: NoisyOperator | Map) -> R | None:
         """Return the run on what is left of X, or None if that is nothing but rounding."""
         before = _silent.set(True)
@@ -207,9 +239,12 @@ def start_tangent(n: int, failure: float) -> float:
     return float(np.sqrt(2 * whole_number(n, "n", least=1) / np.pi) / failure)
 
 
-def eigen_ratio(ratio: float) -> float:
-    """Return λ₂/λ₁ as a number from 0 to 1."""
-    return number(ratio, "ratio", 0.0, 1.0, hint=" for λ₂/λ₁; perhaps it is upside down")
+def eigen_ratio(ratio: float, gap: bool = False) -> float:
+    """Return λ₂/λ₁ as a number from 0 to 1; with ``gap=True`` refuse a tie."""
+    ratio = number(ratio, "ratio", 0.0, 1.0, hint=" for λ₂/λ₁; perhaps it is upside down")
+    if gap and ratio == 1:
+        raise ValueError(f"ratio={ratio}: no number of steps is enough unless λ₂ < λ₁.")
+    return ratio
 
 
 def step_counts(t: ArrayLike, least: int = 0) -> NDArray:

@@ -16,10 +16,20 @@ from . import svd  # noqa: F401
 from . import power_method  # noqa: F401
 from . import pca  # noqa: F401
 from . import ppca  # noqa: F401
+from . import choosing_k  # noqa: F401
+from . import kernels  # noqa: F401
 from . import kernel_pca  # noqa: F401
 from . import centering  # noqa: F401
 from . import preimages  # noqa: F401
 from . import sparse_pca  # noqa: F401
+from . import sketching  # noqa: F401
+from . import streaming  # noqa: F401
+from . import faces  # noqa: F401
+from . import documents  # noqa: F401
+from . import genes  # noqa: F401
+from . import digits  # noqa: F401
+from . import novelty  # noqa: F401
+from . import relations  # noqa: F401
 # isort: on
 
 __all__ = ["check", "exercise_ids"]

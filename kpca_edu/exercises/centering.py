@@ -1,4 +1,4 @@
-"""Checkers for the exercises of chapter 6: centring in feature space."""
+"""Checkers for the exercises of chapter 8: centring in feature space."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .checking import (
     expect_number,
     expect_numbers,
 )
+from .kernels import letters
 
 K3 = np.array([[9.0, 3.0, 0.0], [3.0, 5.0, 1.0], [0.0, 1.0, 5.0]])
 K3_CENTRED = np.array([[4.0, -1.0, -3.0], [-1.0, 2.0, -1.0], [-3.0, -1.0, 4.0]])
@@ -98,77 +99,42 @@ def rank_after_centring(answer: Any) -> None:
 
 @exercise(
     "centering-4",
-    "The total variance is tr K̃/n. Each κ(x, x) is 1.",
-    "tr K̃ = tr K − n·(mean of all entries of K).",
+    "Which of the four are symmetric? Which have only one sign?",
+    "A Gaussian kernel is positive, and −½D² is zero on the diagonal and negative elsewhere.",
+    "Of JKJ rows and columns sum to zero, of KJ only the rows.",
 )
-def variance_left(answer: Any) -> None:
-    mistakes = {
-        0.35: "That is ‖φ̄‖²: how much does it leave?",
-        1.0: "That is tr K/n, before centring.",
-        26.0: "That is tr K̃: divide by n.",
-        39.65: "Centring takes n times the mean from the trace, not once.",
-        39.65 / 40: "Centring takes n times the mean from the trace, not once.",
-        1.35: "Centring takes variance away: the mean of K is subtracted.",
-        np.sqrt(0.65): "That is its root.",
-    }
-    expect_number(answer, 0.65, 3, mistakes, percent=True)
+def read_the_matrices(answer: Any) -> None:
+    given = letters(answer, "abcd")
+    if len(given) != 4 or len(set(given)) < 4:
+        raise WrongAnswer("Four different letters are needed, for the matrices 1, 2, 3 and 4.")
+    if given[0] != "b":
+        raise WrongAnswer("A Gaussian kernel has positive values only, and ones on the diagonal.")
+    if given[3] != "a":
+        raise WrongAnswer("−½D² is zero on the diagonal, and nowhere positive.")
+    if given != "bcda":
+        raise WrongAnswer("JKJ is symmetric. One of the two that are left is not.")
 
 
 @exercise(
     "centering-5",
-    "K̃x = J(K(Jx)), from right to left.",
-    "Jx is x less its mean: no matrix J is needed.",
+    "With one new sample, K_new has one row. What is its mean over axis 0?",
+    "The mean belongs to the model: it is taken over the training samples.",
 )
-def multiply_with_centred_gram(answer: Any) -> None:
-    times = as_function(answer)
-    for n in (5, 9):
-        rng = np.random.default_rng(n)
-        F = rng.standard_normal((n, 3)) + 2
-        K, x = F @ F.T, rng.standard_normal(n) + 1
-        J = np.eye(n) - 1 / n
-        given = as_array(times(aslinearoperator(K), x.copy()), (n,))
-        expect_not(given, K @ x, "That is Kx, not centred.")
-        expect_not(given, J @ K @ x, "J is missing on the right of K.")
-        expect_not(given, K @ J @ x, "J is missing on the left of K.")
-        expect_not(given, J @ x, "K is missing: that is Jx.")
-        expect_close(given, J @ K @ J @ x)
+def all_zeros(answer: Any) -> None:
+    given = letters(answer, "abcd")
+    if len(given) != 1:
+        raise WrongAnswer("One letter is needed: a single line is wrong.")
+    reasons = {
+        "a": "K may stay as it is: its means are what is missing further down.",
+        "b": "The kernel values are those of the new sample with the old ones, as they should be.",
+        "d": "Scores are K_new times alpha, once K_new is right.",
+    }
+    if given in reasons:
+        raise WrongAnswer(reasons[given])
 
 
 @exercise(
     "centering-6",
-    "Each column of α sums to zero. Which of the four terms of the centred K_test survive?",
-    "K_test @ alpha, less the means of the rows of K_train, times alpha.",
-)
-def scores_of_new_samples(answer: Any) -> None:
-    scores = as_function(answer)
-    for m, n in ((4, 7), (1, 5), (6, 4)):
-        rng = np.random.default_rng(n)
-        F, G = rng.standard_normal((n, 4)) + 1, rng.standard_normal((m, 4))
-        K, K_test = F @ F.T, G @ F.T
-        alpha = rng.standard_normal((n, 2))
-        alpha -= alpha.mean(axis=0)
-        r = K.mean(axis=0)
-        given = as_array(scores(K_test.copy(), K.copy(), alpha.copy()), (m, 2))
-        expect_not(given, K_test @ alpha, "Nothing is centred: all scores are off by one constant.")
-        expect_not(
-            given,
-            (K_test - K_test.mean(axis=0)) @ alpha,
-            "That centres new samples by their own mean: take that of the training samples.",
-        )
-        expect_not(
-            given,
-            K_test @ alpha - K.sum(axis=0) @ alpha / m,
-            "Divide by the number of old samples.",
-        )
-        expect_not(
-            given, K_test @ alpha - n * r @ alpha, "Those are sums of the rows: take their means."
-        )
-        expect_not(given, K_test @ alpha + r @ alpha, "The sign is wrong.")
-        expect_close(given, (K_test - r) @ alpha)
-
-
-@exercise(
-    "centering-7",
     "The squared distances are 9, 16 and 25: these are centred, not the distances.",
     "Their rows have the means 25/3, 34/3 and 41/3; the mean of all is 100/9. Don't forget −½.",
     "The first entry is −½(0 − 25/3 − 25/3 + 100/9).",
@@ -202,7 +168,82 @@ def centre_a_triangle(answer: Any) -> None:
 
 
 @exercise(
+    "centering-7",
+    "Ask each time: is it a Gram matrix, a row of kernel values, or distances? Who centres?",
+    "scikit-learn's KernelPCA centres what it is given. np.linalg.eigh does nothing of the kind.",
+    "JJ = J: what is centred stays as it is.",
+)
+def what_to_centre(answer: Any) -> None:
+    given = letters(answer, "ngtd")
+    if len(given) != 5:
+        raise WrongAnswer("Five letters are needed, one for each task.")
+    reasons = (
+        ("n", "Task 1: KernelPCA centres by itself; centred before, new samples would be off."),
+        ("g", "Task 2: eigh does not centre, and this is a Gram matrix."),
+        ("t", "Task 3: new samples are centred by the means of the training samples."),
+        ("d", "Task 4: road lengths are distances."),
+        ("n", "Task 5: it is centred already, and JJ = J."),
+    )
+    for letter, (right, why) in zip(given, reasons, strict=True):
+        if letter != right:
+            raise WrongAnswer(why)
+
+
+@exercise(
     "centering-8",
+    "K̃x = J(K(Jx)), from right to left.",
+    "Jx is x less its mean: no matrix J is needed.",
+)
+def multiply_with_centred_gram(answer: Any) -> None:
+    times = as_function(answer)
+    for n in (5, 9):
+        rng = np.random.default_rng(n)
+        F = rng.standard_normal((n, 3)) + 2
+        K, x = F @ F.T, rng.standard_normal(n) + 1
+        J = np.eye(n) - 1 / n
+        given = as_array(times(aslinearoperator(K), x.copy()), (n,))
+        expect_not(given, K @ x, "That is Kx, not centred.")
+        expect_not(given, J @ K @ x, "J is missing on the right of K.")
+        expect_not(given, K @ J @ x, "J is missing on the left of K.")
+        expect_not(given, J @ x, "K is missing: that is Jx.")
+        expect_close(given, J @ K @ J @ x)
+
+
+@exercise(
+    "centering-9",
+    "Each column of α sums to zero. Which of the four terms of the centred K_test survive?",
+    "K_test @ alpha, less the means of the rows of K_train, times alpha.",
+)
+def scores_of_new_samples(answer: Any) -> None:
+    scores = as_function(answer)
+    for m, n in ((4, 7), (1, 5), (6, 4)):
+        rng = np.random.default_rng(n)
+        F, G = rng.standard_normal((n, 4)) + 1, rng.standard_normal((m, 4))
+        K, K_test = F @ F.T, G @ F.T
+        alpha = rng.standard_normal((n, 2))
+        alpha -= alpha.mean(axis=0)
+        r = K.mean(axis=0)
+        given = as_array(scores(K_test.copy(), K.copy(), alpha.copy()), (m, 2))
+        expect_not(given, K_test @ alpha, "Nothing is centred: all scores are off by one constant.")
+        expect_not(
+            given,
+            (K_test - K_test.mean(axis=0)) @ alpha,
+            "That centres new samples by their own mean: take that of the training samples.",
+        )
+        expect_not(
+            given,
+            K_test @ alpha - K.sum(axis=0) @ alpha / m,
+            "Divide by the number of old samples.",
+        )
+        expect_not(
+            given, K_test @ alpha - n * r @ alpha, "Those are sums of the rows: take their means."
+        )
+        expect_not(given, K_test @ alpha + r @ alpha, "The sign is wrong.")
+        expect_close(given, (K_test - r) @ alpha)
+
+
+@exercise(
+    "centering-10",
     "Centre −½D², take the k leading eigenpairs, scale each eigenvector.",
     "np.linalg.eigh gives rising eigenvalues: turn the order.",
     "Unit eigenvectors times the roots of their eigenvalues are the points.",
@@ -265,7 +306,53 @@ def _wrong_points(Z: NDArray, found: NDArray, D: NDArray) -> str:
 
 
 @exercise(
-    "centering-9",
+    "centering-11",
+    "K and Φ have the same column space. When does J lose a dimension of it?",
+    "J loses exactly the direction of 1. Is 1 in the column space?",
+)
+def does_the_rank_fall(answer: Any) -> None:
+    mistakes = {
+        (4, 3): "The other way round: J takes 1 away, where it is in the column space.",
+        (3, 3): "J takes 1 away. In the second case 1 is not in the column space.",
+        (4, 4): "In the first case 1 is in the column space, and J takes it away.",
+        (9, 9): "n − 1 is the largest possible rank. These have rank 4 to begin with.",
+        (2, 4): "Only one dimension is lost, though J stands on both sides.",
+        (6, 6): "Those are dimensions of null spaces: give ranks.",
+        (7, 6): "Those are dimensions of null spaces: give ranks.",
+    }
+    try:
+        given = as_array(np.ravel(np.asarray(answer, float)), (2,))
+    except (TypeError, ValueError):
+        raise WrongAnswer("Two numbers are needed, such as (1, 2).") from None
+    for wrong, diagnosis in mistakes.items():
+        expect_not(given, wrong, diagnosis)
+    expect_close(given, (3, 4))
+
+
+@exercise(
+    "centering-12",
+    "The four towns alone have an exact map in space: a regular tetrahedron with the side 2.",
+    "By symmetry the hub lands in its middle. How far is that from a corner?",
+    "The corners (1, 1, 1), (1, −1, −1), (−1, 1, −1), (−1, −1, 1) have the side √8: scale them.",
+)
+def hub_with_four_towns(answer: Any) -> None:
+    mistakes: dict[float, str] = {
+        1: "That is what the table says, and no point in space is so near to all four.",
+        2 / np.sqrt(3): "That is the middle of a triangle: there are four towns.",
+        np.sqrt(1.8): "That adds a constant instead of clipping.",
+        1.5: "That is the squared distance: take the root.",
+        np.sqrt(1.5) / 2: "The side is 2, not 1.",
+        np.sqrt(3): "That is a tetrahedron with the side √8: scale it to 2.",
+        -0.4: "That is the negative eigenvalue. What is left when it is clipped?",
+        0.4: "That is the negative eigenvalue. What is left when it is clipped?",
+        2: "That is the distance between towns.",
+        np.sqrt(2): "That flips the negative eigenvalue: clip it.",
+    }
+    expect_number(answer, np.sqrt(1.5), 3, mistakes)
+
+
+@exercise(
+    "centering-13",
     "Let c have the sum zero. Compare cᵀKc with cᵀMc, where M has the entries given.",
     "Three of the four terms of cᵀMc have a factor Σc.",
     "For the number: −|2 − 5| + |2 − 0| + |0 − 5| − 0.",
@@ -283,7 +370,7 @@ def origin_on_a_sample(answer: Any) -> None:
 
 
 @exercise(
-    "centering-10",
+    "centering-14",
     "Multiply out (x − y)⁴: five terms, each a power of x times a power of y.",
     "A term with x⁰ or y⁰ has a factor Σc, one with x¹ or y¹ a factor Σcx. Which is left?",
 )
@@ -300,7 +387,7 @@ def fourth_powers_of_distances(answer: Any) -> None:
 
 
 @exercise(
-    "centering-11",
+    "centering-15",
     "Keep sums, not means: the sum of row i grows by κ(t, xᵢ).",
     "The last row is new: its mean is (Σᵢ κ(t, xᵢ) + κ(t, t))/(n + 1).",
     "The mean of all entries is the mean of the new row means.",

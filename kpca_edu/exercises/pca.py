@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -12,7 +13,6 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..choosing_k import hard_threshold_factor
 from ..pca import encoder_decoder_loss, fit_pca
 from .checking import (
     WrongAnswer,
@@ -155,6 +155,101 @@ def how_many_directions(answer: Any) -> None:
     expect_number(answer, 29, 3, mistakes)
 
 
+IRIS = ("sepal length", "sepal width", "petal length", "petal width")
+
+
+def _texts(answer: Any) -> list[str]:
+    """Return a list of texts in small letters, without signs and doubled spaces."""
+    if isinstance(answer, str):
+        answer = answer.split(",")
+    if not isinstance(answer, list | tuple | set | frozenset | np.ndarray):
+        raise WrongAnswer("A list of texts is needed.")
+    items = list(answer)
+    if not all(isinstance(item, str) for item in items):
+        raise WrongAnswer("Each entry of the list is a text, in quotation marks.")
+    for sign in "_-()[].\"'":
+        items = [item.replace(sign, " ") for item in items]
+    return [" ".join(item.lower().split()) for item in items]
+
+
+@exercise(
+    "pca-7",
+    "(a) and (b) are about angles between arrows, (c) is about perpendiculars.",
+    "Nearly the same means: nearly along each other. Nearly uncorrelated: a right angle.",
+    "(c) Prolong each arrow backwards too. On which line is the star's foot furthest back?",
+)
+def read_a_biplot(answer: Any) -> None:
+    given = [name.removesuffix(" cm") for name in _texts(answer)]
+    if len(given) != 3:
+        raise WrongAnswer(f"Three names are needed, and you gave {len(given)}.")
+    unknown = [name for name in given if name not in IRIS]
+    if unknown:
+        raise WrongAnswer(f"No column is called {unknown[0]!r}; they are {', '.join(IRIS)}.")
+    if given[0] == "petal length":
+        raise WrongAnswer("(a) asks for another column that says the same.")
+    if given[0] != "petal width":
+        raise WrongAnswer("(a) Another arrow lies closer to that of petal length.")
+    if given[1] == "sepal width":
+        raise WrongAnswer("(b) A column is never uncorrelated with itself.")
+    if given[1] != "sepal length":
+        raise WrongAnswer("(b) That angle is well above 90°: the correlation is negative.")
+    if given[2] == "sepal length":
+        raise WrongAnswer("(c) It is below the mean there, but further below in another column.")
+    if given[2] != "sepal width":
+        raise WrongAnswer("(c) The star is nearly at right angles to that arrow: about average.")
+
+
+@exercise(
+    "pca-8",
+    "Ask of each table: do the columns have one unit? And should a column that varies more count "
+    "for more?",
+    "Three of the five are to be standardised.",
+)
+def scale_or_not(answer: Any) -> None:
+    letters = {letter for text in _texts(answer) for letter in text.split()}
+    if len(letters) == 1 and len(word := letters.copy().pop()) > 1:
+        letters = set(word)  # "bde"
+    if not letters:
+        raise WrongAnswer("Some of the tables should be standardised.")
+    if not letters <= set("abcde"):
+        raise WrongAnswer("Give letters from a to e.")
+    if letters == set("abcde"):
+        raise WrongAnswer("Not all: where columns share a unit, their spread can be the message.")
+    for letter, why in (
+        ("a", "(a) Pixels share a unit. Scaled, those at the rim that hardly vary count as much."),
+        ("c", "(c) All are in °C, and where temperature varies most is what was asked."),
+    ):
+        if letter in letters:
+            raise WrongAnswer(why)
+    for letter, why in (
+        ("b", "(b) Euros, centimetres and years: what rules is the column of small units."),
+        ("d", "(d) These units can't even be compared, and choosing others changes the result."),
+        ("e", "(e) One unit, but each column is meant to count alike. What would rule otherwise?"),
+    ):
+        if letter not in letters:
+            raise WrongAnswer(why)
+
+
+@exercise(
+    "pca-9",
+    "Write X = X_c + 1mᵀ with the mean m, and multiply out XᵀX; what is X_cᵀ1?",
+    "v₁ and v₂ stay eigenvectors. Only the eigenvalue that belongs to v₂ grows, by ‖mean‖².",
+    "The eigenvalues are 2 and 1 + 3².",
+)
+def a_share_that_is_too_good(answer: Any) -> None:
+    mistakes = {
+        2 / 3: "That is the share after centring; or the length of the mean was not squared.",
+        82 / 84: "That is for the mean 9 v₂: now it is 3 v₂.",
+        9 / 12: "That is the mean alone: the variance along v₂ is still there.",
+        2 / 12: "That is the share of v₁: another direction comes first now.",
+        11 / 12: "The mean lies along v₂, and you added it to the variance along v₁.",
+        10 / 11: "The variance along v₁ is missing in the total, or counted once only.",
+        9 / 11: "The variance along v₂ grows by ‖mean‖², it is not replaced.",
+        1 / 3: "That is the share of v₂ after centring.",
+    }
+    expect_number(answer, 10 / 12, 3, mistakes, percent=True)
+
+
 @contextmanager
 def _small_eigenproblems_only(n: int) -> Iterator[None]:
     """Refuse SVDs, and eigenproblems larger than n×n, before they cost any time."""
@@ -181,17 +276,37 @@ def _small_eigenproblems_only(n: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _memory_below(limit: float, why: str) -> Iterator[None]:
+    """Refuse, afterwards, what has held more than so many bytes at any time."""
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if not tracing:
+            tracemalloc.stop()
+    if peak > limit:
+        raise WrongAnswer(why)
+
+
 @exercise(
-    "pca-7",
+    "pca-10",
     "Centre X, form K = XcXcᵀ, take its leading eigenvectors a, and combine the samples: Xcᵀa.",
-    "‖Xcᵀa‖ is √λ̃ for a unit eigenvector a: divide by it.",
+    "‖Xcᵀa‖² is the eigenvalue, for a unit eigenvector a: divide by the root.",
     "lam, a = np.linalg.eigh(Xc @ Xc.T), turned round; return Xc.T @ (a / np.sqrt(lam)).",
 )
 def directions_of_wide_data(answer: Any) -> None:
     directions = as_function(answer)
     for seed, (n, d, k) in enumerate([(6, 40, 2), (10, 1000, 3)]):
         X = np.random.default_rng(seed).standard_normal((n, d)) * np.linspace(1, 3, n)[:, None] + 1
-        with _small_eigenproblems_only(n):
+        limit = 0.9 * 8 * d**2 if d >= 1000 else np.inf  # a small d×d matrix can't be told
+        why = f"That forms a d×d matrix, here {d}×{d}: K = XcXcᵀ is only n×n."
+        with _small_eigenproblems_only(n), _memory_below(limit, why):
             given = as_array(directions(X.copy(), k), (d, k))
         lengths = np.linalg.norm(given, axis=0)
         if not np.allclose(lengths, 1, rtol=1e-6):
@@ -223,6 +338,13 @@ class _StaysSparse:
     """
 
     shape: tuple[int, int]
+    _looks = 0
+
+    def __getitem__(self, key: Any) -> Any:
+        self._looks += 1
+        if self._looks > LARGE:  # entry by entry
+            _refuse()
+        return _watched(super().__getitem__(key))  # type: ignore[misc]
 
     def __array__(self, *_: Any, **__: Any) -> None:
         _refuse()
@@ -283,9 +405,9 @@ def _watched(A: Any) -> Any:
 
 
 @exercise(
-    "pca-8",
-    "The mean of the rows is Xᵀ1/n, and Xc v = Xv − (x̄ᵀv)1.",
-    "With y = Xc v, the product Xcᵀy is Xᵀy − x̄ (the sum of y).",
+    "pca-11",
+    "The mean m of the rows is Xᵀ1/n, and Xc v = Xv − (mᵀv)1.",
+    "With y = Xc v, the product Xcᵀy is Xᵀy − m (the sum of y).",
 )
 def multiply_with_centred_sparse(answer: Any) -> None:
     product = as_function(answer)
@@ -304,32 +426,15 @@ def multiply_with_centred_sparse(answer: Any) -> None:
             "The sum is that of the centred Xc v, not of Xv.",
         )
         expect_close(given, Xc.T @ y)
+    n, d = 90, 95
+    rng = np.random.default_rng(2)
+    X = sparse.random_array((n, d), density=0.01, format="csr", rng=rng)
+    with _memory_below(0.6 * 8 * n * d, "Right, but it holds all n×d centred entries at once."):
+        product(_watched(X), np.ones(d))
 
 
 @exercise(
-    "pca-9",
-    "The noise is known: τ = λ(β) √N σ, with β = 1/4.",
-    "N is the longer side, 400; λ(1/4) = 1.7580.",
-)
-def threshold_for_a_tall_matrix(answer: Any) -> None:
-    right = hard_threshold_factor(0.25) * 20 * 0.4
-    mistakes = {
-        4 / np.sqrt(3) * 8: "4/√3 is for square matrices.",
-        right / 2: "That takes N from the shorter side.",
-        right / 0.4: "The factor σ is missing.",
-        right * 0.4: "That has σ² in place of σ.",
-        right / 20: "The factor √N is missing.",
-        hard_threshold_factor(0.25): "That is λ(β) alone: multiply by √N σ.",
-        hard_threshold_factor(100 / 399)
-        * np.sqrt(399)
-        * 0.4: "That counts n − 1 rows: this matrix is not centred.",
-        12: "That is the edge of the noise: the threshold is above.",
-    }
-    expect_number(answer, right, 4, mistakes)
-
-
-@exercise(
-    "pca-10",
+    "pca-12",
     "Fix j and use the lemma on sums of squares about any point, with b = zⱼ.",
     "Σᵢ‖zᵢ − zⱼ‖² = ‖Z‖²_F + n‖zⱼ‖²; now add over j.",
     "The sum is 2n‖Z‖²_F, and ‖X_cV_k‖²_F is the sum of the first k squares of s.",
@@ -356,7 +461,7 @@ def distances_that_are_kept(answer: Any) -> None:
 
 
 @exercise(
-    "pca-11",
+    "pca-13",
     "Whiten the scores, then turn them back by Vᵀ.",
     "X_c V Λ^(−1/2) Vᵀ, with all d directions.",
 )

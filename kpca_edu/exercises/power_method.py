@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -194,43 +195,95 @@ def ratio_from_the_history(answer: Any) -> None:
 
 @exercise(
     "power-method-8",
-    "Each product with X or with Xᵀ reads the whole matrix once.",
-    "One product makes XΩ, two more belong to each power step, and one makes QᵀX.",
+    "On a logarithmic axis a factor a step is a straight line. In how many steps does B lose one "
+    "power of ten?",
+    "If one power of ten takes m steps, the ratio is 10^(−1/m). And what does a run do that hardly "
+    "sees v₁? It converges to v₂ first.",
 )
-def passes_over_the_data(answer: Any) -> None:
-    mistakes = {
-        3.0: "Each power step multiplies by X and by Xᵀ: two passes.",
-        5.0: "Each power step multiplies by X and by Xᵀ: two passes.",
-        6.0: "Those are the power steps; XΩ and QᵀX read X too.",
-        7.0: "One pass is still missing: XΩ comes before the power steps, QᵀX after them.",
-        30.0: "Those are the columns of Ω: a product with all of them reads X once.",
-        240.0: "A product with all 30 columns reads X once.",
-        10.0: "That is with four power steps: here n_iter is 3.",
-    }
-    expect_number(answer, 8, 6, mistakes)
+def ratio_and_run_from_a_picture(answer: Any) -> None:
+    ratio, letter = _pair(answer, "ABC", "(ratio, letter)")
+    for wrong, why in (
+        (0.5, "That is the ratio of run A."),
+        (0.6, "That is the ratio of run C."),
+        (0.81, "That is the square: the residual falls like the tangent, once by λ₂/λ₁ a step."),
+        (0.949, "That is s₂/s₁: the ratio of the eigenvalues, its square, is asked for."),
+        (0.1, "That is 1 − λ₂/λ₁, the gap, or the fall in 22 steps; a step is asked for."),
+        (22.0, "That is the number of steps for one power of ten: turn it into a factor a step."),
+    ):
+        if abs(ratio - wrong) <= 0.02 * max(1.0, wrong):
+            raise WrongAnswer(why)
+    if 1 < ratio < 1.3:
+        raise WrongAnswer("The residual falls: λ₂/λ₁ is below 1. Turn your quotient over.")
+    if abs(ratio - 0.9) > 0.02 + 1e-9:
+        raise WrongAnswer("The ratio of run B is wrong, or not yet right within 0.02.")
+    if letter != "C":
+        raise WrongAnswer(
+            f"The ratio is right. Run {letter} falls along one line from the start: it sees v₁."
+        )
 
 
 @exercise(
     "power-method-9",
-    "The bound exceeds the optimum by the factor √(1 + k/(p − 1)).",
-    "Solve 1 + 20/(p − 1) ≤ 1.21 for p, and round up.",
+    "What costs most in each job: the number of triplets, the digits, the place in the spectrum, "
+    "or the reading?",
+    "All values: factor. Many digits of a few leading ones: Krylov. Inside the spectrum: invert. "
+    "Few passes: a block.",
 )
-def columns_for_ten_percent(answer: Any) -> None:
-    given = as_number(answer)
-    mistakes = {
-        201.0: "You forgot the square root: the factor is √(1 + k/(p − 1)).",
-        96.0: "Nearly: p − 1 must be at least 95.24.",
-        117.0: "That is k + p: the oversampling p alone is asked for.",
-        2001.0: "1.1² is 1.21, not 1.01.",
-        20.0: "That is k. With p = 20 the bound is 43 % above the best.",
-    }
-    if given % 1 and 95 <= given <= 97:
-        raise WrongAnswer("A number of columns is whole: the next whole p is asked for.")
-    expect_number(given, 97, 6, mistakes)
+def tools_for_four_jobs(answer: Any) -> None:
+    letters = answer if isinstance(answer, str) else "".join(map(str, answer))
+    letters = re.sub(r"[^A-Za-z]", "", letters).upper()
+    if len(letters) != 4 or not set(letters) <= set("LKBS"):
+        raise WrongAnswer('Four letters from L, K, B and S are needed, such as "LLLL".')
+    reasons = (
+        {"*": "Job 1 asks for all values: an iteration for a few of them can't win."},
+        {
+            "L": "Job 2: a full factorisation of a sparse matrix of this size fills the memory.",
+            "B": "Job 2: to ten digits a block needs several times as many products; see the "
+            "figure on cost.",
+            "S": "Job 2: the leading ones need no inverse, and the factors would be large.",
+        },
+        {
+            "L": "Job 3: all eigenpairs of a matrix of size 10⁶, to get one of them?",
+            "*": "Job 3: that method finds the ends of the spectrum, and 0.5 lies inside.",
+        },
+        {
+            "L": "Job 4: the matrix lies on a disk, and two digits are enough.",
+            "K": "Job 4: Lanczos reads the matrix once for each single product.",
+            "S": "Job 4: the leading ones need no inverse, and a factorisation reads it all.",
+        },
+    )
+    for given, right, why in zip(letters, "LKSB", reasons, strict=True):
+        if given != right:
+            raise WrongAnswer(why.get(given, why.get("*", "")))
 
 
 @exercise(
     "power-method-10",
+    "The second run works with a matrix that is blind to the first vector. Which part of the "
+    "residual can it not see?",
+    "By the equation that part is at most r₁(s₁/s₂)². The span of the two vectors is good: which "
+    "cure uses it?",
+)
+def why_the_second_triplet_failed(answer: Any) -> None:
+    bound, letter = _pair(answer, "abc", "(bound, letter)")
+    mistakes = {
+        1e-4: "The factor is the *square* of s₁/s₂: eigenvalues, not singular values, count.",
+        1e-6: "That is r₁ itself: it is multiplied by (s₁/s₂)².",
+        1e-10: "The quotient is upside down: s₁ is the larger one.",
+        1e-8: "That divides, or has s₂/s₁: errors grow towards the small values.",
+        6e-3: "That is what she found. How large could it have been?",
+        1e-12: "That is what the second run sees, the part that does no harm.",
+        1e2: "The fourth power belongs to the squares of the residuals: take the root.",
+    }
+    expect_number(bound, 1e-2, 2, mistakes, "The bound is wrong: it is r₁(s₁/s₂)².")
+    if letter == "a":
+        raise WrongAnswer("The bound is right. A smaller tolerance improves what is 1e-12 already.")
+    if letter == "c":
+        raise WrongAnswer("The bound is right. The two right vectors are orthogonal already.")
+
+
+@exercise(
+    "power-method-11",
     "What do the found triplets leave over? Its largest singular value must not exceed s_k.",
     "deflate(X, svd) is the rest, and spectral_norm_bounds gives its norm from both sides.",
     "Compare the lower bound with svd.s[-1], with a little room for rounding: a tie is no miss.",
@@ -266,7 +319,7 @@ def was_one_missed(answer: Any) -> None:
 
 
 @exercise(
-    "power-method-11",
+    "power-method-12",
     "A page gives its rank to those it links to, in equal parts.",
     "Each step is r ← 0.85·(r @ P) + 0.15/n, where row i of P is L[i] divided by its sum.",
     "A page without links: let its row of P be 1/n everywhere.",
@@ -297,7 +350,7 @@ def ranks_of_pages(answer: Any) -> None:
 
 
 @exercise(
-    "power-method-12",
+    "power-method-13",
     "M − σI has the same eigenvectors; its eigenvalues are moved by σ, and |·| decides.",
     "The rate is max(|0.9 − σ|, |0.1 − σ|)/(1 − σ): choose σ in the middle of 0.1 and 0.9.",
 )
@@ -318,6 +371,20 @@ def best_shift(answer: Any) -> None:
         raise WrongAnswer("The shift is not the best one.")
     if not agrees(given[1], 0.8, 2):
         raise WrongAnswer("The shift is right, the factor is not.")
+
+
+def _pair(answer: Any, letters: str, form: str) -> tuple[float, str]:
+    """Return the number and the letter of an answer that should be a pair of them."""
+    if not isinstance(answer, list | tuple) or len(answer) != 2:
+        raise WrongAnswer(f"A pair {form} is needed.")
+    first, second = answer
+    if isinstance(first, str) and not isinstance(second, str):
+        raise WrongAnswer(f"The pair is {form}, in this order.")
+    letter = str(second).strip().strip("()")
+    letter = letter.upper() if letters.isupper() else letter.lower()
+    if len(letter) != 1 or letter not in letters:
+        raise WrongAnswer(f"The second entry is one of the letters {', '.join(letters)}.")
+    return as_number(first), letter
 
 
 @contextmanager

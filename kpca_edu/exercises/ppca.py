@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from collections.abc import Sequence
 from functools import cache
@@ -251,6 +252,88 @@ def _shortcut() -> tuple[float, float, float]:
 
 @exercise(
     "ppca-10",
+    "EM never lowers the likelihood. Near a saddle the slope is small, and so are the gains.",
+    "A collapse gains about the same in every step, for ever. A top is level after a rise.",
+)
+def read_four_runs(answer: Any) -> None:
+    letters = _letters(answer, "abcd")
+    if len(letters) != 4:
+        raise WrongAnswer("Four letters are needed: top, saddle, collapse, mistake.")
+    expect_close(sorted(map(ord, letters)), [97, 98, 99, 100], "Each run has one letter: use all.")
+    for place, right, why in (
+        (3, "c", "EM never falls: which curve does?"),
+        (2, "a", "A collapse never becomes level: the likelihood grows without bound."),
+        (1, "d", "Near a saddle nearly nothing is gained for a while, and then much."),
+    ):
+        if letters[place] != right:
+            raise WrongAnswer(why)
+
+
+@exercise(
+    "ppca-11",
+    "Ask of each: once the observed values are known, does it depend on a lost value what is lost?",
+    "Chance alone is harmless, and so is a rule that looks at observed values only.",
+    "In (f) the lost readings would have told about the pressure, which decides what is lost.",
+)
+def missing_at_random(answer: Any) -> None:
+    letters = set(_letters(answer, "abcdef"))
+    reasons = {
+        "b": "(b): what the scale would have shown decides that it shows nothing.",
+        "d": "(d): also among people of one age and job the lost income itself decides.",
+        "f": "(f): the lost readings tell about the pressure, which isn't in the table.",
+        "c": "(c) is missing: the rule looks at the first test, which was observed.",
+        "a": "(a) is missing: chance alone decides.",
+        "e": "(e) is missing: chance alone decides.",
+    }
+    for letter, why in reasons.items():
+        if (letter in letters) != (letter in "ace"):
+            raise WrongAnswer(why)
+
+
+@exercise(
+    "ppca-12",
+    "Fit with k = 1, and compare the columns of gappy − model.reconstruct(gappy) by np.nanvar.",
+    "The bar of a column is about 1.96σ, whatever its own noise. Which column has far more?",
+)
+def whose_bars_lie(answer: Any) -> None:
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise WrongAnswer('A pair is needed: the column and a letter, such as (0, "a").')
+    column, letters = as_number(answer[0]), _letters([answer[1]], "abcd")
+    if column == 1:
+        raise WrongAnswer("Column 1 varies most, but its cause explains it: look at the rest.")
+    if column != 4:
+        raise WrongAnswer("Another column is left over most. The first one has the number 0.")
+    reasons = {
+        "a": "The column is right. 300 rows are plenty for 13 parameters.",
+        "c": "The column is right. Its values were lost by chance.",
+        "d": "The column is right, but column 1 has the largest variance, and good bars.",
+    }
+    if letters[0] != "b":
+        raise WrongAnswer(reasons[letters[0]])
+
+
+def uneven_table() -> tuple[NDArray, NDArray]:
+    """Return 300 rows of six columns with a fifth lost by chance, and the same rows complete."""
+    rng = np.random.default_rng(11)
+    W, noise = np.array([2.0, 5.0, 1.0, -2.0, 1.5, 3.0]), np.array([1.0, 1.1, 0.9, 1.0, 3.0, 1.0])
+    truth = np.outer(rng.standard_normal(300), W) + rng.standard_normal((300, 6)) * noise + 10
+    return np.where(rng.random(truth.shape) < 0.2, np.nan, truth), truth
+
+
+def _letters(answer: Any, allowed: str) -> list[str]:
+    """Return the letters of a list, tuple, set or text, in lower case and without brackets."""
+    if isinstance(answer, str):
+        answer = re.findall("[A-Za-z]", answer)
+    if not isinstance(answer, tuple | list | set | frozenset | np.ndarray):
+        raise WrongAnswer(f"Letters are needed, not {type(answer).__name__}.")
+    letters = [str(letter).strip(" ()").lower() for letter in np.ravel(list(answer))]
+    if not letters or any(len(letter) != 1 or letter not in allowed for letter in letters):
+        raise WrongAnswer(f"Letters from {allowed[0]} to {allowed[-1]} are needed.")
+    return letters
+
+
+@exercise(
+    "ppca-13",
     "Write ℓ at the maximum for k and for k + 1; most terms cancel.",
     "Compare (d−k) log σ²_k with log λ_{k+1} + (d−k−1) log σ²_{k+1}; σ²_k is the mean of the rest.",
     "The gain is n/2 times the difference. It is ≥ 0, because log is concave.",

@@ -1,4 +1,4 @@
-"""Checkers for the exercises of chapter 7: pre-images."""
+"""Checkers for the exercises of chapter 9: pre-images."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from .checking import (
 
 @exercise(
     "preimages-1",
-    "φ̂ is the mean feature plus z times the direction: each of them is a combination of the φ(xᵢ).",
+    "The reconstruction is the mean feature plus z times the direction: each of the two is a "
+    "combination of the φ(xᵢ).",
     "γᵢ = αᵢz + 1/n, with n = 4.",
 )
 def weights_by_hand(answer: Any) -> None:
@@ -47,15 +48,15 @@ def weights_by_hand(answer: Any) -> None:
 
 @exercise(
     "preimages-2",
-    "Square φ̄ + zv: three terms.",
-    "‖φ̄‖² + 2z φ̄ᵀv + z².",
+    "Let m be the mean feature. Square m + zv: three terms.",
+    "‖m‖² + 2z mᵀv + z².",
 )
 def norm_of_a_reconstruction(answer: Any) -> None:
     mistakes = {
-        0.65: "The mixed term is missing: φ̄ and v need not be orthogonal.",
+        0.65: "The mixed term is missing: the mean feature and v need not be orthogonal.",
         0.7: "The mixed term comes twice.",
         0.35: "The norm of the mean feature is missing.",
-        0.25: "That is the norm of zv alone: add φ̄.",
+        0.25: "That is the norm of zv alone: add the mean feature.",
         0.4: "That is the norm of the mean feature alone: add zv.",
         0.51: "0.4 is the square already.",
         0.866: "That is the norm: its square is asked for.",
@@ -65,7 +66,7 @@ def norm_of_a_reconstruction(answer: Any) -> None:
 
 @exercise(
     "preimages-3",
-    "φ̂ = (10, 4). Differentiate (x² − 10)² + (x − 4)².",
+    "The combination is (10, 4). Differentiate (x² − 10)² + (x − 4)².",
     "The cubic is 4x³ − 38x − 8 = 0; of its three roots take the one with the least distance.",
 )
 def another_parabola(answer: Any) -> None:
@@ -77,12 +78,12 @@ def another_parabola(answer: Any) -> None:
         4.0: "That matches the second coordinate alone.",
         2.0: "That is the mean of the two samples, not the nearest point.",
     }
-    expect_number(answer, roots[2], 4, mistakes)
+    expect_number(answer, roots[2], 3, mistakes)
 
 
 @exercise(
     "preimages-4",
-    "If φ̂ were a feature φ(x): ‖φ(x) − φ(xⱼ)‖² = 2 − 2κ(x, xⱼ).",
+    "If the reconstruction were a feature φ(x): ‖φ(x) − φ(xⱼ)‖² = 2 − 2κ(x, xⱼ).",
     "κ = 1 − 0.8/2 = 0.6, and ‖x − xⱼ‖² = −2σ² log κ.",
 )
 def distance_translated(answer: Any) -> None:
@@ -102,7 +103,7 @@ def distance_translated(answer: Any) -> None:
 @exercise(
     "preimages-5",
     "What the components keep and what they lose of φ(x) are at right angles.",
-    "‖φ(x) − φ̂‖² = ‖z(x) − z‖² + lost; take the root.",
+    "The squared distance is ‖z(x) − z‖² + lost; take the root.",
 )
 def distance_by_pythagoras(answer: Any) -> None:
     mistakes = {
@@ -256,6 +257,93 @@ def leave_one_out(answer: Any) -> None:
                 "The errors are right, but there is a regression for each sample in it: "
                 "one for all of them is enough."
             )
+
+
+@exercise(
+    "preimages-12",
+    "Ask of each method which kernels and objects it takes, and what it needs to know of the dirt.",
+    "Texts: only a sample can be the answer. A polynomial kernel isn't radial. Who can make dirty "
+    "copies should learn from them.",
+)
+def which_method(answer: Any) -> None:
+    right = ["nearest", "gradient", "fixed-point", "ridge", "mds"]
+    given = [word.replace(" ", "-").replace("_", "-") for word in _words(answer, 5)]
+    for word in given:
+        if word not in right:
+            raise WrongAnswer(f"There is no method {word!r}: the five are {', '.join(right)}.")
+    reasons = [
+        "only nearest answers with a sample, and only nearest works on texts.",
+        "a polynomial kernel isn't radial, and the least distance is asked for.",
+        "one method starts at the point and climbs without an optimiser.",
+        "who can make dirty copies of clean pictures should learn from them.",
+        "no copies to learn from, many dimensions, a radial kernel.",
+    ]
+    for job, word, wanted, reason in zip("abcde", given, right, reasons, strict=True):
+        if word != wanted:
+            raise WrongAnswer(f"Look again at ({job}): {reason}")
+
+
+@exercise(
+    "preimages-13",
+    "What do the weights of a reconstruction add up to? And what does a high floor say?",
+    "A sum of 0: the mean is gone. A floor near 1: the reconstruction is nearly "
+    "zero, and so are all kernel values.",
+)
+def three_broken_runs(answer: Any) -> None:
+    faults = {"mean", "narrow", "penalty", "start"}
+    given = _words(answer, 3)
+    for word in given:
+        if word not in faults:
+            raise WrongAnswer(f"{word!r} is none of the four words {', '.join(sorted(faults))}.")
+    reasons = {
+        "A": "the weights add up to 1 and the floor is low, so the reconstruction is "
+        "fine, and yet all results "
+        "are the same.",
+        "B": "look at the sum of the weights.",
+        "C": "distance and floor are both near 1, so the reconstruction is nearly zero.",
+    }
+    for (run, reason), word, wanted in zip(
+        reasons.items(), given, ["penalty", "mean", "narrow"], strict=True
+    ):
+        if word != wanted:
+            raise WrongAnswer(f"Look again at {run}: {reason}")
+
+
+@exercise(
+    "preimages-14",
+    "For the Gaussian kernel the plain step is σ²∇h/h.",
+    "It is the sign of h at the start that decides, not its slope.",
+)
+def step_off_the_curve(answer: Any) -> None:
+    letters = "".join(_words(answer, None)).replace(",", "").replace(" ", "")
+    given = set(letters.replace("and", ""))
+    if not given or not given <= set("abcde"):
+        raise WrongAnswer("Pass letters from a to e, such as 'ad'.")
+    mistakes = {
+        "acd": "Those are the starts with an uphill step: h > 0 there.",
+        "bd": "Those are the starts where the curve falls: it is the sign of h that decides.",
+        "ace": "Those are the starts where the curve rises: it is the sign of h that decides.",
+        "b": "One is missing: h is negative at another start, too, though only a little.",
+        "e": "One is missing: h is negative at another start, too.",
+        "abcde": "A step along the gradient points downhill only where it is turned round.",
+    }
+    if diagnosis := mistakes.get("".join(sorted(given))):
+        raise WrongAnswer(diagnosis)
+    if given != set("be"):
+        raise WrongAnswer("Where is h negative?")
+
+
+def _words(answer: Any, count: int | None) -> list[str]:
+    """Return words in lower case, given as a list, a tuple, a set or one text with commas."""
+    if isinstance(answer, str):
+        answer = answer.split(",") if count else [answer]
+    if not isinstance(answer, list | tuple | set | frozenset | np.ndarray):
+        raise WrongAnswer(f"Words are needed, not {type(answer).__name__}.")
+    if not all(isinstance(word, str) for word in answer):
+        raise WrongAnswer("Words are needed, each in quotation marks.")
+    if count is not None and len(answer) != count:
+        raise WrongAnswer(f"{count} words are asked for, and you give {len(answer)}.")
+    return [str(word).strip().lower() for word in answer]
 
 
 def _vector(answer: Any, d: int) -> NDArray:

@@ -1,4 +1,4 @@
-"""Checkers for the exercises of chapter 8, sparse PCA."""
+"""Checkers for the exercises of chapter 10, sparse PCA."""
 
 from __future__ import annotations
 
@@ -268,7 +268,104 @@ def where_thresholding_fails(answer: Any) -> None:
     raise WrongAnswer("")
 
 
+METHODS = ("exact", "power", "joint", "threshold")
+WHY = (
+    "The lawyer claims something about all supports: only a search that rules them out proves it.",
+    "The geneticist wants one direction of many features, quickly: products with the data suffice.",
+    "The psychologist wants two directions, and PCA mixes factors of equal strength.",
+    "The engineer's direction is fixed: she wants to know its largest loadings.",
+)
+
+
+@exercise(
+    "sparse-pca-11",
+    "Who claims something about all supports? Who has no time? Who needs several directions?",
+    "A direction that is fixed already can only be cut.",
+)
+def choose_a_method(answer: Any) -> None:
+    if isinstance(answer, Mapping):
+        answer = list(answer.values())
+    if isinstance(answer, str):
+        answer = answer.replace(",", " ").split()
+    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 4:
+        raise WrongAnswer("A list of four words is needed, one for each person.")
+    words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
+    for word in words:
+        if not isinstance(word, str) or word not in METHODS:
+            raise WrongAnswer(f"{word!r} is none of the words {', '.join(METHODS)}.")
+    for person, (word, right) in enumerate(zip(words, METHODS, strict=True)):
+        if word != right:
+            raise WrongAnswer(f"Person {person + 1} got {word!r}. {WHY[person]}")
+
+
+@exercise(
+    "sparse-pca-12",
+    "Look at np.count_nonzero(puzzle, axis=1): how many of the six use each feature?",
+    "100 * adjusted_variances(C, puzzle, gram=True).sum() / 13",
+)
+def more_than_everything(answer: Any) -> None:
+    innocent = {
+        "a": "np.linalg.norm(puzzle, axis=0) is 1 in every column.",
+        "b": "np.linalg.eigvalsh(C) has no negative value.",
+        "d": "Rounding changes the sixteenth digit, not the first.",
+    }
+    if not isinstance(answer, list | tuple) or len(answer) != 2:
+        raise WrongAnswer('A pair is needed, a letter and a number, such as ("a", 55.5).')
+    letter, share = answer
+    if not isinstance(letter, str) or (letter := letter.strip().lower()) not in {*innocent, "c"}:
+        raise WrongAnswer('The first should be one of the letters "a", "b", "c", "d".')
+    if letter in innocent:
+        raise WrongAnswer(innocent[letter])
+    C, _ = pitprops()
+    B = simple_threshold(C[:, [0, 1, 6, 8, 9, 7]], 4)
+    adjusted, M = adjusted_variances(C, B, gram=True), B.T @ C @ B
+    right, plain = 100 * adjusted.sum() / 13, 100 * np.trace(M) / 13
+    recovered = 100 / 13 * float(np.trace(np.linalg.solve(M, B.T @ C @ C @ B)))
+    cause = "The cause is right. But "
+    mistakes = {
+        plain: cause + "that is the sum of the plain variances, with all that is shared.",
+        right / 100: cause + "the share is asked for in per cent.",
+        right * 13 / 100: cause + "that is a variance: divide by the total, 13.",
+        100 * adjusted[0] / 13: cause + "that is the first direction alone.",
+        recovered: cause + "that is what a decoder recovers: adjusted variances are asked for.",
+        100 * float(np.linalg.eigvalsh(C)[-6:].sum()) / 13: cause + "that is PCA's share.",
+        100 - right: cause + "that is what is left over.",
+    }
+    expect_number(share, right, 3, mistakes, cause + "the number is not: see the hints.")
+
+
+@exercise(
+    "sparse-pca-13",
+    "Draw a vertical line at the penalty, and count the curves that it meets off zero.",
+    "One curve is small between 3.5 and 5, and zero at 2: look at b₁ closely.",
+)
+def read_a_path(answer: Any) -> None:
+    given, right = _vector(answer, 3), (3, 2, 10)
+    mistakes = {
+        (2, 3, 10): "The order: the number at ℓ = 4 comes first. It may fall with the penalty.",
+        (2, 2, 10): "Look at ℓ = 4 again: b₁ is small there, but not zero.",
+        (3, 3, 10): "Look at ℓ = 2 again: b₁ is back at zero, and b₄ has not entered.",
+        (2, 4, 10): "Neither is right: count the curves that are off zero, however little.",
+        (3, 4, 10): "At ℓ = 2 some curves lie on zero: they don't count.",
+        (4, 4, 10): "Curves that lie on zero don't count.",
+        (1, 2, 10): "That counts the loadings that are zero at ℓ = 4: count the others.",
+        (3, 2, 11): "The axis ends at 11. The last curve reaches zero before.",
+        (3, 2, 5): "There the second loading vanishes: one is left.",
+        (3, 2, 0): "There all loadings are there: read the other end.",
+    }
+    pattern = (given[0], given[1], round(float(given[2])))
+    if pattern == right and abs(given[2] - 10) <= 0.5:
+        return
+    raise WrongAnswer(mistakes.get(pattern, _first_wrong(pattern, right)))
+
+
 # The helpers
+
+
+def _first_wrong(given: tuple, right: tuple) -> str:
+    names = ("number at ℓ = 4", "number at ℓ = 2", "penalty")
+    wrong = [name for name, x, y in zip(names, given, right, strict=True) if x != y]
+    return f"The {wrong[0]} is not right." if wrong else ""
 
 
 def _vector(answer: Any, size: int) -> NDArray:

@@ -12,7 +12,6 @@ from ..datasets import matrix_with_singular_values
 from ..svd import frobenius_norm, low_rank, thin_svd
 from .checking import (
     WrongAnswer,
-    agrees,
     as_array,
     as_function,
     as_number,
@@ -25,6 +24,7 @@ from .checking import (
 
 SHAPES = [(5, 3), (3, 5), (5, 5)]  # tall, wide, square
 TWO_BY_THREE = np.array([[3.0, 2.0, 2.0], [2.0, 3.0, -2.0]])  # s = 5, 3
+COLUMNS_OF_VH = np.linalg.svd(TWO_BY_THREE)[2][:, :2]  # the trap of the chapter
 THREE_DIGITS = 6e-4  # half a unit of the third digit of numbers up to 1, and a little
 
 
@@ -83,6 +83,8 @@ def right_vectors_by_hand(answer: Any) -> None:
     lengths = np.linalg.norm(given, axis=0)
     if np.abs(lengths - 1).max() > 0.02:
         raise WrongAnswer(f"The columns have lengths {lengths.round(3)}: they should be 1.")
+    if np.abs(np.abs(given) - np.abs(COLUMNS_OF_VH)).max() <= 5e-3:
+        raise WrongAnswer("These are columns of Vᵀ, which NumPy returns: its rows are the vectors.")
     if _off_by(given[:, ::-1], right) <= 5e-3:
         raise WrongAnswer("The order is wrong: the larger singular value comes first.")
     if _off_by(given, right) > 5e-3:
@@ -157,7 +159,11 @@ def rank_one_terms(answer: Any) -> None:
         terms = terms_of(A.copy())
         if r < min(n, d) and _shape(terms)[:1] == (min(n, d),):
             raise WrongAnswer(f"A {n}×{d} matrix of rank {r} came: leave out terms that are 0.")
-        _judge_terms(as_array(terms, (r, n, d)), right, truncations)
+        given = as_array(terms, (r, n, d))
+        U, s, Vh = np.linalg.svd(A)
+        trap = np.einsum("ni,i,di->ind", U[:, :r], s[:r], Vh[:, :r])
+        expect_not(given, trap, "Those have columns of Vᵀ, as NumPy returns it: take its rows.")
+        _judge_terms(given, right, truncations)
 
 
 def _judge_terms(terms: NDArray, right: NDArray, truncations: NDArray) -> None:
@@ -200,23 +206,34 @@ def another_best_approximation(answer: Any) -> None:
 
 @exercise(
     "svd-8",
-    "AᵀA would hold 1 + 1e−18, which rounds to 1.",
-    "thin_svd(A).s holds both singular values, and never forms AᵀA.",
+    "How small are the singular values that you need, and how many of them?",
+    "Via AᵀA the relative error of sᵢ is about ε(s₁/sᵢ)². And cond(AᵀA) = cond(A)².",
 )
-def small_value_next_to_a_large_one(answer: Any) -> None:
-    given = as_number(answer)
-    if given == 0:
-        raise WrongAnswer("That is what AᵀA leaves of it: the value is small, not zero.")
-    if 3e-9 < abs(given) < 1e-7:
-        raise WrongAnswer("That is of the size √ε: rounding noise in AᵀA.")
-    if 0 < abs(given) < 1e-15 and not agrees(given, 2.5e-18, 2):
-        raise WrongAnswer("That is of the size ε: rounding noise in AᵀA, and no root was taken.")
-    mistakes = {
-        np.sqrt(2): "That is the larger one.",
-        2.5e-18: "That is the eigenvalue of AᵀA: take the root.",
-        1e-9: "That is δ, an entry of A and no singular value.",
-    }
-    expect_number(given, np.sqrt(2.5) * 1e-9, 4, mistakes, "It is no singular value of A.")
+def which_route(answer: Any) -> None:
+    names = ["svd", "gram", "partial"]
+    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 4:
+        raise WrongAnswer('Four names are needed, such as ["svd", "svd", "svd", "svd"].')
+    given = [str(name).strip().lower() for name in answer]
+    for i, name in enumerate(given, 1):
+        if name not in names:
+            raise WrongAnswer(f'Number {i} is none of "svd", "gram" and "partial".')
+    for i, (name, right) in enumerate(
+        zip(given, ["gram", "svd", "partial", "svd"], strict=True), 1
+    ):
+        if name != right:
+            raise WrongAnswer(f"Number {i}: {WHY_NOT[i, name]}")
+
+
+WHY_NOT = {
+    (1, "svd"): "it works, with twice the operations. Are its digits needed?",
+    (1, "partial"): "with 50 columns, many of them wanted, there is nothing partial about it.",
+    (2, "gram"): "10⁻¹⁰ squared is 10⁻²⁰, below the rounding of AᵀA: it can't tell.",
+    (2, "partial"): "products with A find large singular values, not the smallest.",
+    (3, "svd"): "as a dense array the matrix takes 80 GB.",
+    (3, "gram"): "AᵀA is as large as A and less sparse: 80 GB as a dense array.",
+    (4, "gram"): "cond(AᵀA) = 10¹⁸, and doubles have 16 digits.",
+    (4, "partial"): "least squares needs the small singular values, too.",
+}
 
 
 @exercise(
@@ -248,13 +265,15 @@ def least_squares_with_a_cut(answer: Any) -> None:
             A = matrix_with_singular_values(s, n, d, kept)
             b = np.random.default_rng(kept).standard_normal(n)
             x = as_array(solve(A.copy(), b.copy(), 1e-5), (d,))
-            _judge_solution(unit * x, A / unit, b, unit)
+            _judge_solution(unit * x, A / unit, b, 1e-5, unit)
+    A, b = matrix_with_singular_values([3.0, 2.9, 1.0, 0.8], 6, 5, 4), np.arange(1.0, 7.0)
+    _judge_solution(as_array(solve(A.copy(), b.copy(), 0.3), (5,)), A, b, 0.3)  # s₁, not ‖A‖_F
 
 
-def _judge_solution(x: NDArray, A: NDArray, b: NDArray, unit: float) -> None:
-    """Compare x with the solution for A cut at 1e-5 s₁, the unit of A taken off."""
+def _judge_solution(x: NDArray, A: NDArray, b: NDArray, rtol: float, unit: float = 1.0) -> None:
+    """Compare x with the solution for A cut at rtol · s₁, the unit of A taken off."""
     where = "" if unit == 1.0 else f" (A was {unit:g} times a matrix that went well.)"
-    f = thin_svd(A, rtol=1e-5)
+    f = thin_svd(A, rtol=rtol)
     right = f.V @ (f.U.T @ b / f.s)
     if np.linalg.norm(x) > 100 * np.linalg.norm(right):
         raise WrongAnswer(f"It is huge: a tiny singular value was inverted. Use rtol · s₁.{where}")
@@ -313,3 +332,52 @@ def _judge_orthogonal(Q: NDArray, A: NDArray) -> None:
         return
     expect_not(Q, f.V @ f.U.T, "That is VUᵀ, the transpose of the nearest one.")
     raise WrongAnswer("It is orthogonal, but a nearer one exists.")
+
+
+@exercise(
+    "svd-13",
+    "The noise is the smooth curve. What stands apart from it is L.",
+    "The largest singular value of the noise is about σ(√n + √d), and √100 + √81 = 19.",
+)
+def rank_and_noise_from_a_picture(answer: Any) -> None:
+    rank, sigma = as_array(answer, (2,))
+    if rank != 5:
+        if rank < 1 or rank > 5:
+            raise WrongAnswer("The rank is how many values stand apart from the smooth curve.")
+        raise WrongAnswer("More values than that stand apart from the smooth curve.")
+    if 0.017 <= sigma <= 0.023:
+        return
+    readings = {
+        0.36: "That is where the noise begins: divide by √n + √d.",
+        0.36 / 9.5: "For σ divide by √n + √d, not by one of the roots alone.",
+        0.36 / 90: "σ√(nd) is the Frobenius norm of the noise: here divide by √n + √d.",
+        0.36 / 19**2: "Divide by √n + √d, not by its square.",
+    }
+    for value, diagnosis in readings.items():
+        if abs(sigma / value - 1) < 0.15:
+            raise WrongAnswer(f"The rank is right, σ is not. {diagnosis}")
+    raise WrongAnswer("The rank is right, σ is not: it is wanted to 15 %.")
+
+
+@exercise(
+    "svd-14",
+    "Where is the gap larger than ‖E‖₂ = 0.5?",
+    "For k = 2 the gap is 9.9 − 6 = 3.9. Subtract ‖E‖₂ below the fraction.",
+    "sin θ ≤ 0.5/(3.9 − 0.5): take the arc sine, in degrees.",
+)
+def two_laboratories(answer: Any) -> None:
+    k, angle = as_array(answer, (2,))
+    if k == 1:
+        raise WrongAnswer("The first gap, 0.1, is smaller than ‖E‖₂: nothing is promised there.")
+    if k == 3:
+        raise WrongAnswer("Its gap is large enough, but a smaller k has one, too.")
+    if k != 2:
+        raise WrongAnswer("k is 1, 2 or 3: below the last singular value there is no gap.")
+    sine = 0.5 / (9.9 - 6 - 0.5)
+    mistakes = {
+        sine: "k is right. That is the sine of the angle, or radians: give degrees.",
+        np.degrees(np.arcsin(0.5 / 3.9)): "k is right. Below the fraction ‖E‖₂ is subtracted.",
+        np.degrees(np.arcsin(0.5 / 8.4)): "k is right. The gap is s₂ − s₃ = 3.9, not s₂ − s₄.",
+    }
+    why = "k is right, the angle is not: it follows from the gap s₂ − s₃ and ‖E‖₂ = 0.5."
+    expect_number(angle, np.degrees(np.arcsin(sine)), 2, mistakes, why)

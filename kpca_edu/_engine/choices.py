@@ -1,0 +1,61 @@
+"""What the rules that choose k share: checks, units, and sums over folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .checks import component_count, data_matrix, orthonormal_columns, row_folds
+from .factors import rescaled
+from .progress import with_progress
+from .tables import centred_table
+
+__all__ = ["over_folds", "in_squared_units", "largest_k", "rows_and_axes", "two_columns"]
+
+
+def two_columns(X: ArrayLike) -> tuple[NDArray, float]:
+    """Return the centred table in a unit of its own, and the unit; refuse a single column."""
+    Xc, unit, _ = centred_table(X)
+    if Xc.shape[1] < 2:
+        raise ValueError("X has one column: at least two are needed, or nothing predicts an entry.")
+    return Xc, unit
+
+
+def over_folds(
+    X: NDArray,
+    folds: int,
+    rng: int | np.random.Generator,
+    progress: bool,
+    curve: Callable[[NDArray, NDArray], NDArray],
+) -> NDArray:
+    """Deal the rows of X : (n, d) into folds, and add up curve(the others, the fold) over them.
+
+    A curve has one value for each k = 0, 1, …; those of small folds may end earlier, and the sum
+    ends with the shortest.
+    """
+    parts = with_progress(row_folds(len(X), folds, rng), progress, "folds")
+    curves = [curve(np.delete(X, rows, axis=0), X[rows]) for rows in parts]
+    shortest = min(map(len, curves))
+    return np.sum([values[:shortest] for values in curves], axis=0)
+
+
+def largest_k(max_k: int | None, most: int, of: str) -> int:
+    """Return max_k, which may be ``most`` and is so by default; −1 says that none is left."""
+    if most < 0:
+        raise ValueError(
+            "When one part of the rows is held out, the others are all the same: they have no "
+            "variance. Take more folds, or drop repeated rows."
+        )
+    return most if max_k is None else component_count(max_k, most, of)
+
+
+def rows_and_axes(Y: ArrayLike, V: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Return Y : (m, d) and V : (d, k) as matrices of floats; the columns of V are orthonormal."""
+    return data_matrix(Y, "Y"), orthonormal_columns(V, "V")
+
+
+def in_squared_units(values: NDArray, unit: float) -> NDArray:
+    """Return unit² · values, multiplied twice: the square alone might overflow."""
+    return rescaled(rescaled(values, unit), unit)

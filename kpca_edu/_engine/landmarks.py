@@ -1,0 +1,176 @@
+"""Which samples stand for all: drawn evenly or by what they add, or centres of clusters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.vq import kmeans2
+
+from .checks import data_matrix
+from .kernel_algebra import Kernel
+from .panels import map_rows
+
+__all__ = [
+    "LANDMARKS",
+    "choose_landmarks",
+    "leverage_scores",
+    "random_pivots",
+    "rows_of",
+    "spread_rows",
+]
+
+LANDMARKS = ("uniform", "kmeans", "leverage", "pivoted")
+DIAGONAL_BLOCK = 16  # samples at a time whose κ(x, x) a callable is asked for
+
+
+def rows_of(X: Any) -> Any:
+    """Return samples as something with len() that an index array can pick from."""
+    if hasattr(X, "tocsr"):
+        return _Rows(X.tocsr())
+    if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
+        return data_matrix(X)
+    try:
+        return data_matrix(X)
+    except (ValueError, TypeError):  # texts, graphs: whatever the kernel compares
+        return _Items(list(X))
+
+
+class _Items(list):
+    """A list that an array of places can pick from."""
+
+    def pick(self, places: NDArray) -> list:
+        return [self[i] for i in places]
+
+
+class _Rows:
+    """A sparse matrix that has as many samples as rows."""
+
+    def __init__(self, X: Any):
+        self.X = X
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def pick(self, places: NDArray) -> Any:
+        return self.X[places]
+
+
+def choose_landmarks(X: Any, m: int, kernel: Callable, how: str, rng: np.random.Generator) -> Any:
+    """Return m landmarks: rows of X, or centres of its clusters.
+
+    "uniform" costs nothing; "kmeans" O(nmd) a round, dense rows only; "leverage" and "pivoted" nm
+    kernel values and O(nm²) work, whatever the samples are.
+    """
+    rows = rows_of(X)
+    n = len(rows)
+    if how == "kmeans":
+        return _centers(rows, m, rng)
+    if how == "uniform" or m == n:
+        places = rng.choice(n, m, replace=False)
+    elif how == "pivoted":
+        places = random_pivots(kernel, rows, m, rng)
+    else:
+        first = _picked(rows, rng.choice(n, m, replace=False))
+        scores = leverage_scores(kernel, rows, first)
+        places = rng.choice(n, m, replace=False, p=scores / scores.sum())
+    return _picked(rows, np.sort(places))
+
+
+def _picked(rows: Any, places: NDArray) -> Any:
+    return rows.pick(places) if hasattr(rows, "pick") else rows[places]
+
+
+def _centers(rows: Any, m: int, rng: np.random.Generator) -> NDArray:
+    if not isinstance(rows, np.ndarray):
+        raise ValueError(
+            'landmarks="kmeans" needs samples that have means, rows of numbers: choose "uniform" '
+            'or "leverage" for others.'
+        )
+    if m == len(rows):
+        return rows.copy()
+    X = rows.astype(float, copy=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an empty cluster keeps its centre, which serves as well
+        centers, _ = kmeans2(X, spread_rows(X, m, rng), iter=10, minit="matrix")
+    return centers.astype(rows.dtype, copy=False)
+
+
+def spread_rows(X: NDArray, m: int, rng: np.random.Generator) -> NDArray:
+    """Return m rows, drawn one by one with chances ∝ the squared distance to those drawn before.
+
+    The seeds of k-means++ in O(nmd); where all distances are zero, any row is taken.
+    """
+    chosen = [int(rng.integers(len(X)))]
+    nearest = np.full(len(X), np.inf)
+    for _ in range(m - 1):
+        np.minimum(nearest, ((X - X[chosen[-1]]) ** 2).sum(axis=1), out=nearest)
+        total = np.cumsum(nearest)
+        place = np.searchsorted(total, rng.random() * total[-1], side="right")
+        chosen.append(int(min(place, len(X) - 1)))
+    return X[chosen]
+
+
+def leverage_scores(kernel: Callable, rows: Any, first: Any) -> NDArray:
+    """Return estimates of the ridge leverage φᵀ(C + λI)⁻¹φ ≤ 1 of all samples, (n,).
+
+    C = Σφφᵀ is known on the span of the first choice of landmarks, and taken as zero beyond, so
+    that a part of φ beyond it counts with 1/λ: large where the first choice explains a sample
+    badly. λ is the mean of the eigenvalues beyond the m/2 largest, or a little more.
+    """
+    K_mm = np.asarray(kernel(first, first))
+    lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)
+    kept = lam > len(lam) * np.finfo(lam.dtype).eps * lam[-1]
+    root, half = U[:, kept] / np.sqrt(lam[kept]), max(1, len(lam) // 2)
+    F = map_rows(lambda block: np.asarray(kernel(block, first)) @ root, _samples(rows), len(lam))
+    own = _diagonal(kernel, rows)
+    rest = np.maximum(own - np.sum(F**2, axis=1), 0)
+    mu, W = np.linalg.eigh(F.T @ F)
+    tail = float(rest.sum() + np.maximum(mu[:-half], 0).sum())
+    ridge = max(tail / half, float(np.finfo(float).eps * own.sum()), 1e-300)
+    scores = np.sum((F @ W) ** 2 / (np.maximum(mu, 0) + ridge), axis=1) + rest / ridge
+    scores = np.minimum(scores, 1)
+    return scores + 1e-3 * scores.mean() + 1e-300  # every sample keeps a chance
+
+
+def random_pivots(kernel: Callable, rows: Any, m: int, rng: np.random.Generator) -> NDArray:
+    """Return the places of m samples, each drawn with chances ∝ what those before it leave over.
+
+    Randomly pivoted Cholesky: the rest of κ(x, x) is updated after each choice, at n kernel
+    values and O(nm) work. Once nothing is left over, any others are taken.
+    """
+    n = len(rows)
+    rest, places = np.maximum(_diagonal(kernel, rows), 0), np.empty(m, int)
+    nothing = 10 * n * np.finfo(float).eps * float(rest.max())
+    F = np.zeros((n, m))
+    for i in range(m):
+        if (total := np.cumsum(rest))[-1] <= nothing:
+            others = np.setdiff1d(np.arange(n), places[:i])
+            places[i:] = rng.choice(others, m - i, replace=False)
+            break
+        j = int(min(np.searchsorted(total, rng.random() * total[-1], side="right"), n - 1))
+        column = np.asarray(kernel(_samples(rows), _picked(rows, np.array([j]))), float)[:, 0]
+        column = column - F[:, :i] @ F[j, :i]
+        F[:, i] = column / np.sqrt(max(column[j], rest[j]))
+        rest, places[i] = np.maximum(rest - F[:, i] ** 2, 0), j
+        rest[j] = 0
+    return places
+
+
+def _samples(rows: Any) -> Any:
+    """Return what a kernel takes."""
+    return getattr(rows, "X", rows)
+
+
+def _diagonal(kernel: Callable, rows: Any) -> NDArray:
+    """Return κ(x, x) of each sample."""
+    if isinstance(kernel, Kernel):
+        return np.asarray(kernel.diagonal(_samples(rows)), float)
+    values = []
+    for start in range(0, len(rows), DIAGONAL_BLOCK):
+        block = _picked(rows, np.arange(start, min(start + DIAGONAL_BLOCK, len(rows))))
+        values.append(np.asarray(kernel(block, block), float).diagonal())
+    return np.concatenate(values)

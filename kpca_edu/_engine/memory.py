@@ -1,0 +1,55 @@
+"""What would not fit in memory is refused before it is allocated."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["available_memory", "refuse_beyond_memory"]
+
+
+def available_memory() -> float:
+    """Return how many bytes can still be had; infinity where the system does not tell.
+
+    Linux tells what is free and what a container may take; elsewhere all memory that is there.
+    """
+    limits = [_container_limit()]
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(line for line in lines if line.startswith("MemAvailable"))
+        limits.append(1024.0 * int(free.split()[1]))
+    except (OSError, StopIteration):
+        with suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
+            limits.append(float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")))
+    return min(limits)
+
+
+def refuse_beyond_memory(size: float, what: str, way_out: str) -> None:
+    """Raise a MemoryError with the size and the way out if so many bytes can't be had."""
+    free = available_memory()
+    if size > free:
+        raise MemoryError(
+            f"{what} takes {_written(size)}, and {_written(free)} of memory are free: {way_out}"
+        )
+
+
+def _container_limit() -> float:
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
+        return float(limit) - float(used)
+    except (OSError, ValueError):  # no container, or "max"
+        return float("inf")
+
+
+def _written(size: float) -> str:
+    """Return a number of bytes for people: 3.2 GB.
+
+    >>> _written(4e12), _written(3.2e9), _written(4e5)
+    ('4.0 TB', '3.2 GB', '0.4 MB')
+    """
+    for unit, name in ((1e12, "TB"), (1e9, "GB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size / 1e6:.1f} MB"
