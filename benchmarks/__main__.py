@@ -7,7 +7,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import centering, kernel_pca, pca, power_method, preimages, sparse_pca, svd
+from . import (
+    centering,
+    curves,
+    kernel_pca,
+    large_data,
+    pca,
+    power_method,
+    preimages,
+    sparse_pca,
+    svd,
+)
 from .harness import default_threads, run
 from .report import environment, markdown, write_json
 
@@ -19,6 +29,7 @@ TASKS = [
     *centering.TASKS,
     *preimages.TASKS,
     *sparse_pca.TASKS,
+    *large_data.TASKS,
 ]  # a chapter's tasks are added here
 
 
@@ -32,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         run(task, repeats, options.quick, threads, options.full, _progress(f"[{i}/{len(tasks)}] "))
         for i, task in enumerate(tasks, start=1)
     ]
+    costs = [] if options.names else curves.measure(3, options.quick, _progress("[curves] "))
     machine = environment()
     _clear_progress()
     settings = {
@@ -43,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.quick:
         print("Quick run: sizes are a tenth of those named, and the ratios mean nothing.\n")
     print(markdown(results, machine, threads))
-    write_json(options.json, results, machine, settings)
+    write_json(options.json, results, machine, settings, costs)
     return int(any(m.failure for result in results for m in result.measurements.values()))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-__all__ = ["Task", "Measurement", "Result", "default_threads", "run"]
+__all__ = ["Task", "Measurement", "Result", "default_threads", "peak_mb", "run", "seconds"]
 
 Problem = Any  # whatever the task's make_problem returns
 Solver = Callable[[Problem], Any]
@@ -95,14 +95,14 @@ def run(
         judged[name] = _judge(task, name, problem)
     runnable = {name: chosen[name] for name, m in judged.items() if m.failure is None}
     rounds = min(repeats, task.most_rounds)
-    seconds: dict[str, dict[int, list[float]]] = {name: {} for name in chosen}
+    timed: dict[str, dict[int, list[float]]] = {name: {} for name in chosen}
     for count in threads:
         with threadpool_limits(count, user_api="blas"):
             say = partial(_say, show, f"{task.name}, threads: {count}")
             times = _time_in_turn(runnable, problem, rounds, say)
         for name, values in times.items():
-            seconds[name][count] = values
-    return Result(task, {name: replace(m, seconds=seconds[name]) for name, m in judged.items()})
+            timed[name][count] = values
+    return Result(task, {name: replace(m, seconds=timed[name]) for name, m in judged.items()})
 
 
 def _say(show: Callable[[str], None], title: str, step: str) -> None:
@@ -114,14 +114,14 @@ def _judge(task: Task, name: str, problem: Problem) -> Measurement:
     solve = task.contenders[name]
     try:
         error = float(task.error(solve(problem), problem))
-        peak_mb = _peak_mb(solve, problem)
+        peak = peak_mb(solve, problem)
     except Exception as failure:  # whatever a peer raises, the others are still worth measuring
         return Measurement(failure=f"{type(failure).__name__}: {failure}")
     lower_bound = name in task.memory_partly_seen
-    return Measurement(error=error, peak_mb=peak_mb, peak_is_lower_bound=lower_bound)
+    return Measurement(error=error, peak_mb=peak, peak_is_lower_bound=lower_bound)
 
 
-def _peak_mb(solve: Solver, problem: Problem) -> float:
+def peak_mb(solve: Solver, problem: Problem) -> float:
     """Return the peak of traced allocations in MB; the input was there before and doesn't count.
 
     tracemalloc sees Python and NumPy arrays, hence also the work arrays that SciPy hands to LAPACK.
@@ -144,15 +144,15 @@ def _time_in_turn(
     show: Callable[[str], None],
 ) -> dict[str, list[float]]:
     """Return the seconds of each contender's repeats, one round of all contenders at a time."""
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    timed: dict[str, list[float]] = {name: [] for name in contenders}
     for repeat in range(repeats):
         for name, solve in contenders.items():
             show(f"round {repeat + 1} of {repeats}, {name}")
-            seconds[name].append(_seconds(solve, problem))
-    return seconds
+            timed[name].append(seconds(solve, problem))
+    return timed
 
 
-def _seconds(solve: Solver, problem: Problem) -> float:
+def seconds(solve: Solver, problem: Problem) -> float:
     """Time one call, without the release of its result."""
     time.sleep(REST_SECONDS)
     start = time.perf_counter()

@@ -71,7 +71,9 @@ def markdown(results: list[Result], machine: dict, threads: list[int]) -> str:
     return "\n\n".join(parts)
 
 
-def write_json(path: Path, results: list[Result], machine: dict, settings: dict) -> None:
+def write_json(
+    path: Path, results: list[Result], machine: dict, settings: dict, costs: list[dict]
+) -> None:
     """Write every number that was measured, the single times included."""
     tasks = [
         {
@@ -84,7 +86,7 @@ def write_json(path: Path, results: list[Result], machine: dict, settings: dict)
         }
         for result in results
     ]
-    content = {"environment": machine, "settings": settings, "results": tasks}
+    content = {"environment": machine, "settings": settings, "results": tasks, "curves": costs}
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

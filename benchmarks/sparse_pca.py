@@ -1,4 +1,4 @@
-"""Benchmarks of chapter 8: sparse PCA beside scikit-learn's, at the same number of loadings."""
+"""Benchmarks of chapter 10: sparse PCA beside scikit-learn's, at the same number of loadings."""
 
 from __future__ import annotations
 
