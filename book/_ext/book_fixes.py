@@ -1,26 +1,36 @@
 """Repairs of the Jupyter Book 1.x tool chain.
 
 1. sphinx-proof and sphinx-exercise wrap their content in ``section`` nodes without a title, all
-   with the same id: duplicate ids in the page, and sphinx-codeautolink crashes on them. They
-   become ``container`` nodes.
+   with the same id: duplicate ids in the page. They become ``container`` nodes.
 2. Jupyter Book always loads sphinx-thebe, which declares a constant twice on every page: a
    JavaScript error. Its scripts are dropped.
 3. The theme crashes on launch buttons while the repository's address is not set. They are dropped
    until it is.
-4. Screen readers: the theme's folding arrows have no name, and the entries of the bibliography
-   have a role that was withdrawn.
+4. Screen readers and keyboards: the theme's folding arrows have no name, the entries of the
+   bibliography have a role that was withdrawn, and every name in every code cell is a stop of
+   the Tab key.
+5. The theme loads Sphinx's search index on every page. The book has a search of its own
+   (``search_page.py``), without that index: the scripts would fail.
 """
 
 from __future__ import annotations
 
+import os
+import re
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.domains.std import StandardDomain
 
 SPOKEN = {
     '<summary><span class="toctree-toggle"': '<summary aria-label="Show or hide the pages below"><span class="toctree-toggle"',
     'role="doc-biblioentry"': 'role="listitem"',
 }
+
+SEARCH_SCRIPTS = re.compile(
+    r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
+)
 
 
 def unwrap_untitled_sections(app, doctree) -> None:
@@ -52,23 +62,54 @@ def drop_launch_buttons_without_address(app) -> None:
         options["launch_buttons"] = {}
 
 
-def name_for_screen_readers(app, exception) -> None:
+def mend_pages(app, exception) -> None:
     if exception or app.builder.name != "html":
         return
     for path in Path(app.outdir).rglob("*.html"):
         page = path.read_text("utf8")
-        repaired = page
+        repaired = page if app.builder.search else SEARCH_SCRIPTS.sub("", page)
         for wrong, right in SPOKEN.items():
             repaired = repaired.replace(wrong, right)
         if repaired != page:
             path.write_text(repaired, "utf8")
 
 
+def write_in_parallel(app, env) -> None:
+    """Write pages on all cores; jupyter-book has no option for it.
+
+    Only now, since pages must be read one by one: sphinx-proof can't merge what two processes read.
+    """
+    app.parallel = os.cpu_count() or 1
+
+
+def read_each_page_once(app) -> None:
+    """Keep the pages that references to figures look at; Sphinx reads them anew for each one."""
+    resolve = StandardDomain._resolve_numref_xref
+
+    class Kept:
+        """The environment, with a memory for the pages that are only looked at."""
+
+        def __init__(self, env):
+            self.env, self.get_doctree = env, cache(env.get_doctree)
+
+        def __getattr__(self, name):
+            return getattr(self.env, name)
+
+    kept: dict[int, Kept] = {}
+
+    def resolve_kept(self, env, *args):
+        return resolve(self, kept.setdefault(id(env), Kept(env)), *args)
+
+    StandardDomain._resolve_numref_xref = resolve_kept
+
+
 def setup(app):
+    app.connect("builder-inited", read_each_page_once)
+    app.connect("env-updated", write_in_parallel)
     app.connect("builder-inited", drop_launch_buttons_without_address)
     app.connect("doctree-read", unwrap_untitled_sections, priority=400)
     app.connect("html-page-context", drop_thebe, priority=900)
-    app.connect("build-finished", name_for_screen_readers)
+    app.connect("build-finished", mend_pages, priority=900)
     return {
         "version": "1",
         "parallel_read_safe": True,

@@ -2,10 +2,12 @@
 
 Read from the sources alone, so that the tests and the book's page see the same thing:
 
-- a numbered equation is ``$$ … $$ (eq-name)`` in a notebook or page of the book;
-- a function claims it by ``:eq:`eq-name``` in its docstring;
-- a cell checks it by a comment ``# check: eq-name``;
-- a test guards it by naming it in its docstring.
+- a numbered equation is ``$$ … $$ (eq-name)`` in a notebook or page of the book, and a statement
+  is a box ``:::{prf:theorem} Title`` with a ``:label:``;
+- a function claims an equation by ``:eq:`eq-name``` in its docstring, or a statement by
+  ``:prf:ref:`thm-name```;
+- a cell checks one by a comment ``# check: eq-name thm-name``;
+- a test guards one by naming it in its docstring.
 """
 
 from __future__ import annotations
@@ -19,33 +21,63 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERED = re.compile(r"\$\$(?P<tex>[^$]+)\$\$\s*\((?P<label>eq-[\w-]+)\)")
-CITED = re.compile(r"\beq-[a-z0-9]+(?:-[a-z0-9]+)*")
+STATED = re.compile(
+    r"^:::+\{prf:(?P<kind>\w+)\}[ \t]*(?P<title>.*)\n(?::(?!label)\w+:.*\n)*:label:[ \t]*(?P<label>\S+)",
+    re.MULTILINE,
+)
+CITED = re.compile(
+    r"\b(?:eq|thm|lem|prop|cor|def|alg)-[a-z0-9]+(?:-[a-z0-9]+)*"
+)
 
 
 @dataclass
-class Equation:
-    """A numbered equation and all that cites it."""
+class Entry:
+    """Something stated in the book, and all that cites it."""
 
     label: str
-    tex: str
     page: str  # the page that states it, such as book/01_svd
     functions: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
     tests: list[str] = field(default_factory=list)
+
+    @property
+    def cited(self) -> bool:
+        return bool(self.functions or self.checks or self.tests)
+
+
+@dataclass
+class Equation(Entry):
+    """A numbered equation."""
+
+    tex: str = ""
+
+
+@dataclass
+class Statement(Entry):
+    """A theorem, lemma, definition or the like, with its title."""
+
+    kind: str = ""
+    title: str = ""
 
 
 def read_ledger(
     root: Path = ROOT,
 ) -> tuple[list[Equation], dict[str, set[str]]]:
     """Return the equations in the order of the book, and {unknown label: the places that cite it}."""
-    equations = {eq.label: eq for eq in _numbered(root)}
+    entries, unknown = read_entries(root)
+    return [e for e in entries if isinstance(e, Equation)], unknown
+
+
+def read_entries(root: Path = ROOT) -> tuple[list[Entry], dict[str, set[str]]]:
+    """Return equations and statements in the order of the book, and what cites unknown ones."""
+    entries = {entry.label: entry for entry in _stated(root)}
     unknown: dict[str, set[str]] = {}
     for kind, place, label in _citations(root):
-        if label not in equations:
+        if label not in entries:
             unknown.setdefault(label, set()).add(place)
-        elif place not in (places := getattr(equations[label], kind)):
+        elif place not in (places := getattr(entries[label], kind)):
             places.append(place)
-    return list(equations.values()), unknown
+    return list(entries.values()), unknown
 
 
 def book_pages(root: Path = ROOT) -> list[Path]:
@@ -68,20 +100,33 @@ def cells(page: Path, kind: str) -> list[str]:
     ]
 
 
-def _numbered(root: Path) -> Iterator[Equation]:
+def _stated(root: Path) -> Iterator[Entry]:
     for page in book_pages(root):
         name = page.relative_to(root).with_suffix("").as_posix()
         for text in cells(page, "markdown"):
-            for match in NUMBERED.finditer(text):
-                yield Equation(match["label"], match["tex"].strip(), name)
+            found: list[tuple[int, Entry]] = [
+                (m.start(), Equation(m["label"], name, tex=m["tex"].strip()))
+                for m in NUMBERED.finditer(text)
+            ]
+            found += [
+                (
+                    m.start(),
+                    Statement(
+                        m["label"], name, kind=m["kind"], title=m["title"]
+                    ),
+                )
+                for m in STATED.finditer(text)
+            ]
+            for _, entry in sorted(found, key=lambda pair: pair[0]):
+                yield entry
 
 
 def _citations(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, place, label) for everything that cites an equation."""
+    """Yield (kind, place, label) for everything that cites an equation or a statement."""
     for path in sorted(root.glob("kpca_edu/**/*.py")):
         module = ".".join(path.relative_to(root).with_suffix("").parts)
         for name, doc in _docstrings(path):
-            for label in re.findall(r":eq:`(eq-[\w-]+)`", doc):
+            for label in re.findall(r":(?:eq|prf:ref):`([\w-]+)`", doc):
                 yield "functions", f"{module}.{name}", label
     for page in book_pages(root):
         place = page.relative_to(root).with_suffix("").as_posix()

@@ -8,6 +8,8 @@ numbered from 1, no times, no machine's name. Text may be edited with jupytext, 
 from __future__ import annotations
 
 import base64
+import os
+import re
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HERO = (
     ROOT / "book/_static/hero.png"
 )  # the README's and the landing page's figure
+# Small arrays: one thread is enough for the kernels.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -37,22 +41,46 @@ def repository_address(root: Path = ROOT) -> str:
 
 
 def install_cell(address: str) -> str:
-    """Return the first code cell: it installs the library, and only where it is missing."""
+    """Return the first code cell: it installs the library, and only where it is missing.
+
+    It takes the wheel that lies beside the notebook in the book's archive, or the clone around
+    it, or the repository, if that has an address; else it says in one sentence what to do.
+    """
     lines = [
         "# Installs the book's library where it is missing, as on Colab.",
         "import importlib.util",
+        "from pathlib import Path",
         "",
         'if importlib.util.find_spec("kpca_edu") is None:',
+        '    wheels = sorted(Path(".").glob("kpca_edu-*.whl"))',
+        "    if wheels:",
+        '        source = f"./{wheels[-1]}[book]"',
+        '    elif Path("../kpca_edu").is_dir():',
+        '        source = "..[book]"',
+        "    else:",
     ]
     if address:
-        lines.append(
-            f'    %pip install --quiet "kpca_edu[book] @ git+{address}"'
-        )
+        lines.append(f'        source = "kpca_edu[book] @ git+{address}"')
     else:
-        lines.append(
-            '    %pip install --quiet "..[book]"  # from the clone that holds this notebook'
-        )
+        lines += [
+            "        raise ModuleNotFoundError(",
+            '            "Put kpca_edu-….whl from the archive on the book\'s first "',
+            '            "page beside this notebook, and run this cell again."',
+            "        )",
+        ]
+    lines.append('    %pip install --quiet "{source}"')
     return "\n".join(lines)
+
+
+FOLDED = {"hide-input", "hide-cell", "install", "setup", "check", "listing"}
+
+
+def own_tags(source: str) -> set[str]:
+    """Return the tags that follow from what a cell says: ``check`` and ``listing``."""
+    if re.fullmatch(r"(?:# .*\n)*show_source\(.+\);?\s*", source):
+        return {"listing"}
+    says_so = "holds(" in source or "✓" in source
+    return {"check"} if source.startswith("# check: ") and says_so else set()
 
 
 def tidy(notebook: nbformat.NotebookNode, address: str) -> None:
@@ -65,12 +93,14 @@ def tidy(notebook: nbformat.NotebookNode, address: str) -> None:
     cells[first].source = install_cell(address)
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
-        tags = set(cell.metadata.get("tags", []))
-        if cell.cell_type == "code" and tags & {
-            "hide-input",
-            "hide-cell",
-            "install",
-        }:
+        if cell.cell_type != "code":
+            continue
+        tags = list(cell.metadata.get("tags", []))
+        tags = [tag for tag in tags if tag not in ("check", "listing")]
+        tags += sorted(own_tags(cell.source))
+        if tags:
+            cell.metadata["tags"] = tags
+        if FOLDED & set(tags):
             cell.metadata["jupyter"] = {"source_hidden": True}
             cell.metadata["cellView"] = "form"
     notebook.metadata = {
