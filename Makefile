@@ -1,5 +1,6 @@
 # make book    build the book into _build/html        make serve   build and serve it on localhost
-# make test    everything that must hold              make bench   speed beside other libraries
+# make test    everything that must hold              make bench   speed beside other libraries (FULL=1: slow ones too)
+# make pdf     the whole book as one PDF              make clean   remove what was made
 # make notebooks   run the notebooks and store their outputs (NB=book/01_svd.ipynb for one)
 
 PYTHON ?= python3
@@ -8,9 +9,9 @@ BIN := .venv/bin
 LOCK ?= requirements.lock
 PORT ?= 8000
 INSTALLED := .venv/installed
-BUILT := tests/test_browser.py tests/test_book.py
+BUILT := $(addprefix tests/test_,book.py browser.py pages.py live.py page_answers.py)
 
-.PHONY: book serve test library bench notebooks format lock clean
+.PHONY: book pdf serve test library bench notebooks format lock clean
 
 book: $(INSTALLED)
 	@echo "── Building the book (warnings are errors)"
@@ -20,6 +21,13 @@ book: $(INSTALLED)
 serve: book
 	@echo "Serving on http://localhost:$(PORT)/ (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+# The single-page build has its own folder of doctrees; afterwards the site links to the PDF.
+pdf: $(INSTALLED)
+	@echo "── Building the book as one page, and printing it (some minutes)"
+	@$(BIN)/jupyter-book build . --builder singlehtml --quiet
+	@$(BIN)/python book/_ext/print_book.py
+	@$(MAKE) --no-print-directory book
 
 test: $(INSTALLED)
 	@echo "── 1/3 Style and types (ruff, mypy)"
@@ -36,7 +44,7 @@ library: $(INSTALLED)
 	@$(BIN)/python -m pytest $(addprefix --ignore=,$(BUILT))
 
 bench: $(INSTALLED)
-	@$(BIN)/python -m benchmarks $(ARGS)
+	@$(BIN)/python -m benchmarks $(if $(FULL),--full) $(ARGS)
 
 notebooks: $(INSTALLED)
 	@$(BIN)/python book/_ext/notebooks.py $(NB)

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 6: right ones in every form, and wrong ones."""
+"""Answers to the exercises of chapter 8: right ones in every form, and wrong ones."""
 
 from fractions import Fraction
 
@@ -128,29 +128,18 @@ ANSWERS = {
         + [(11.4, ""), (13, ""), (NAN, "finite")],
     ),
     "centering-4": (
-        [0.65, np.float64(0.65), 1 - 0.35, Fraction(13, 20), (0.65,)],
-        [(0.35, "how much does it leave"), (1, "before centring"), (26, "divide by n")]
-        + [(39.65, "not once"), (0.99125, "not once"), (np.sqrt(0.65), "root"), (65, "percentage")]
-        + [(1.35, "takes variance away"), (-0.65, "sign"), (0.7, ""), ("0.65", "number is needed")],
+        ["BCDA", "bcda", "B, C, D, A", list("BCDA"), ("b", "c", "d", "a")],
+        [("ABCD", "positive values only"), ("BCAD", "nowhere positive"), ("BDCA", "is symmetric")]
+        + [("BCD", "Four different"), ("BBCA", "Four different"), ("BCDE", "Only the letters")]
+        + [(None, "Letters are needed")],
     ),
     "centering-5": (
-        [times, times_by_sums, lambda K, x: times(K, x), times_by_matrix],
-        [(lambda K, x: K @ x, "not centred"), (lambda K, x: K @ x - (K @ x).mean(), "on the right")]
-        + [(lambda K, x: K @ (x - x.mean()), "on the left"), (lambda K, x: x - x.mean(), "K is")]
-        + [(lambda K, x: x, ""), (lambda K, x: K[0, 0] * x, "raised TypeError")]
-        + [(lambda K, x: times(K, x)[:2], "shape"), FUNCTION_NEEDED, FAILS],
+        ["C", "c", ["C"], "C.", ("c",)],
+        [("A", "stay as it is"), ("B", "as they should be"), ("D", "once K_new is right")]
+        + [("CD", "One letter"), ("E", "Only the letters"), ("", "Only the letters")]
+        + [(3, "Letters are needed")],
     ),
     "centering-6": (
-        [scores, scores_in_full, lambda T, K, a: (T - K.mean(axis=1)) @ a]
-        + [lambda T, K, a: [t @ a - K.sum(axis=0) @ a / len(K) for t in T]],
-        [(lambda T, K, a: T @ a, "one constant")]
-        + [(lambda T, K, a: (T - T.mean(axis=0)) @ a, "their own mean")]
-        + [(lambda T, K, a: T @ a - K.sum(axis=0) @ a / len(T), "number of old samples")]
-        + [(lambda T, K, a: T @ a - K.sum(axis=0) @ a, "take their means")]
-        + [(lambda T, K, a: T @ a + K.mean(axis=0) @ a, "sign")]
-        + [(lambda T, K, a: T, "shape"), FUNCTION_NEEDED, FAILS],
-    ),
-    "centering-7": (
         [B3[0], [25 / 9, -2 / 9, -23 / 9], [2.7778, -0.2222, -2.5556], B3[:1], (2.78, -0.22, -2.56)]
         + [[Fraction(25, 9), Fraction(-2, 9), Fraction(-23, 9)], [2.78, -0.222, -2.56]],
         [(-2 * B3[0], "factor −½"), (-B3[0], "sign"), (2 * B3[0], "factor ½")]
@@ -164,7 +153,30 @@ ANSWERS = {
         + [(B3[0] + 50 / 9, "should sum to 0"), ([2.8, -0.2, -2.6], "three significant digits")]
         + [([1, 2, 3], ""), (25 / 9, "shape"), ("25/9", "Three numbers")],
     ),
+    "centering-7": (
+        ["NGTDN", "ngtdn", list("NGTDN"), "N, G, T, D, N", tuple("ngtdn")],
+        [("GGTDN", "Task 1"), ("NNTDN", "Task 2"), ("NGGDN", "Task 3"), ("NGNDN", "Task 3")]
+        + [("NGTGN", "Task 4"), ("NGTDG", "Task 5"), ("NGTD", "Five letters")]
+        + [("NGTDX", "Only the letters"), (5, "Letters are needed")],
+    ),
     "centering-8": (
+        [times, times_by_sums, lambda K, x: times(K, x), times_by_matrix],
+        [(lambda K, x: K @ x, "not centred"), (lambda K, x: K @ x - (K @ x).mean(), "on the right")]
+        + [(lambda K, x: K @ (x - x.mean()), "on the left"), (lambda K, x: x - x.mean(), "K is")]
+        + [(lambda K, x: x, ""), (lambda K, x: K[0, 0] * x, "raised TypeError")]
+        + [(lambda K, x: times(K, x)[:2], "shape"), FUNCTION_NEEDED, FAILS],
+    ),
+    "centering-9": (
+        [scores, scores_in_full, lambda T, K, a: (T - K.mean(axis=1)) @ a]
+        + [lambda T, K, a: [t @ a - K.sum(axis=0) @ a / len(K) for t in T]],
+        [(lambda T, K, a: T @ a, "one constant")]
+        + [(lambda T, K, a: (T - T.mean(axis=0)) @ a, "their own mean")]
+        + [(lambda T, K, a: T @ a - K.sum(axis=0) @ a / len(T), "number of old samples")]
+        + [(lambda T, K, a: T @ a - K.sum(axis=0) @ a, "take their means")]
+        + [(lambda T, K, a: T @ a + K.mean(axis=0) @ a, "sign")]
+        + [(lambda T, K, a: T, "shape"), FUNCTION_NEEDED, FAILS],
+    ),
+    "centering-10": (
         [mds, mds_at_a_corner, mds_by_svd, lambda D, k: -mds(D, k), lambda D, k: mds(D, k) + 5],
         [(wrong_mds(factor=-1.0), "1.414 times"), (wrong_mds(scale=np.ones_like), "length one")]
         + [(wrong_mds(order=1), "smallest eigenvalues")]
@@ -176,17 +188,30 @@ ANSWERS = {
         + [(wrong_mds(factor=0.5), "No eigenvalue"), (lambda D, k: D[:, :k], "should be")]
         + [(lambda D, k: D, "shape"), FUNCTION_NEEDED, FAILS],
     ),
-    "centering-9": (
+    "centering-11": (
+        [(3, 4), [3, 4], np.array([3, 4]), (3.0, Fraction(4)), [[3], [4]]],
+        [((4, 3), "other way round"), ((3, 3), "not in the column space"), ((4, 4), "first case")]
+        + [((9, 9), "largest possible"), ((2, 4), "Only one"), ((7, 6), "null spaces")]
+        + [((6, 6), "null spaces"), (3, "shape"), ("3, 4", "Two numbers"), ((3, NAN), "NaN")],
+    ),
+    "centering-12": (
+        [np.sqrt(1.5), 1.22, 1.2247, [1.225], np.sqrt(6) / 2],
+        [(1, "table says"), (1.15, "middle of a triangle"), (1.34, "adds a constant")]
+        + [(1.5, "squared"), (0.612, "not 1"), (1.73, "scale it"), (-0.4, "eigenvalue")]
+        + [(2, "between towns"), (1.2, "Close"), (1.41, "flips"), ("1.22", "number is needed")]
+        + [(NAN, "finite")],
+    ),
+    "centering-13": (
         [4, 4.0, [4], np.array(4), Fraction(4)],
         [(-3, "κ itself"), (-4, "sign"), (-10, "negative itself"), (10, "first term")]
         + [(2, "twice"), (-1, "Both"), (7, ""), (4.2, ""), (NAN, "finite")],
     ),
-    "centering-10": (
+    "centering-14": (
         [-96, np.array(-96.0), (-96,), Fraction(-96)],
         [(96, "minus"), (-48, "twice"), (-16, "binomial"), (-24, "square"), (0, "(x − y)²")]
         + [(4, "s = "), (-96.4, ""), (NAN, "finite")],
     ),
-    "centering-11": (
+    "centering-15": (
         [update, update_by_list, update_by_loops, update_by_weights],
         [
             (lambda *a: update(*a, size=0), "one sample more"),

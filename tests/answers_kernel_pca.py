@@ -1,45 +1,15 @@
-"""Answers to the exercises of chapter 5: right ones in every form, and wrong ones."""
+"""Answers to the exercises of chapter 7: right ones in every form, and wrong ones."""
 
 from fractions import Fraction
 
 import numpy as np
-from answers import FAILS, FUNCTION_NEEDED, NAN
+from answers import FAILS, FUNCTION_NEEDED
 
-from kpca_edu import center_cross_gram, fit_kernel_pca_gram
-
-
-def staircase(x, first=1):
-    return (np.arange(first, 21) <= np.asarray(x)[:, None]).astype(float)
+from kpca_edu import fit_kernel_pca_gram, thin_svd
 
 
-def by_root(x):
-    """Another map with the same kernel: a Cholesky-like root of the matrix of all 21 numbers."""
-    lam, A = np.linalg.eigh(np.minimum.outer(np.arange(21.0), np.arange(21.0)))
-    return (A * np.sqrt(np.maximum(lam, 0)))[np.asarray(x)]
-
-
-def by_batch(x):
-    """No map: a root of the matrix of these very numbers, which changes with the company."""
-    lam, A = np.linalg.eigh(np.minimum.outer(x, x).astype(float))
-    return A * np.sqrt(np.maximum(lam, 0))
-
-
-def turned_by_batch(x):
-    """No map: each batch is turned by an angle of its own, which its inner products don't show."""
-    c, s = np.cos(len(x)), np.sin(len(x))
-    rows = staircase(x)
-    rows[:, :2] = rows[:, :2] @ np.array([[c, s], [-s, c]])
-    return rows
-
-
-def by_svd(K, k):
-    J = np.eye(len(K)) - 1 / len(K)
-    U, s, _ = np.linalg.svd(J @ K @ J)
-    return U[:, :k] * np.sqrt(s[:k])
-
-
-def scratch(K, k, center=True, power=0.5, turn=True, factor=1.0):
-    """Kernel PCA with the mistakes that people make."""
+def scratch(K, k, center=True, power=-0.5, turn=True, factor=1.0):
+    """The weights of kernel PCA with the mistakes that people make."""
     n = len(K)
     J = np.eye(n) - center / n
     lam, a = np.linalg.eigh(J @ K @ J)
@@ -48,66 +18,26 @@ def scratch(K, k, center=True, power=0.5, turn=True, factor=1.0):
     return factor * a[:, :k] * np.abs(lam[:k]) ** power
 
 
-def full(K_test, K, alpha):
-    rows = K_test.mean(axis=1, keepdims=True)
-    return (K_test - rows - K.mean(axis=1) + K.mean()) @ alpha
+def by_svd(K, k):
+    J = np.eye(len(K)) - 1 / len(K)
+    U, s, _ = np.linalg.svd(J @ K @ J)
+    return U[:, :k] / np.sqrt(s[:k])
+
+
+def by_thin_svd(K, k):
+    J = np.eye(len(K)) - 1 / len(K)
+    svd = thin_svd(J @ K @ J).truncate(k)
+    return -svd.U / np.sqrt(svd.s)
 
 
 # exercise: (right answers, [(wrong answer, words of the diagnosis)])
 ANSWERS = {
     "kernel-pca-1": (
-        [25, 25.0, np.float64(25), [25], Fraction(25)],
-        [
-            (16, "constant 1 is missing"),
-            (5, "square is missing"),
-            (10, "not by 2"),
-            (17, "before the square"),
-            (4, "inner product alone"),
-            (9, "1·2 + 2·1"),
-            (36, "not to each product"),
-            (26, "not again after it"),
-            (-25, "sign"),
-            ("25", "leave out the quotation marks"),
-            (NAN, "finite number"),
-            (24, ""),
-        ],
-    ),
-    "kernel-pca-2": (
-        [286, 286.0, np.int64(286), (286,), Fraction(286)],
-        [
-            (220, "degree exactly 3"),
-            (120, "three different variables"),
-            (1000, "as two"),
-            (1331, "order of the factors"),
-            (285, "constant feature"),
-            (66, "degree 2"),
-            (1001, "degree 4"),
-            (364, "d + p is 13"),
-            (3, ""),
-        ],
-    ),
-    "kernel-pca-3": (
-        [np.sqrt(2), 1.41, 1.4142, [1.414], np.array(1.41421)],
-        [
-            (2, "squared distance"),
-            (4, "never negative"),
-            (1, "length of one feature"),
-            (0, "only for x = y"),
-            (0.7071, "half of it"),
-            (1.4, "3 significant digits"),
-            (1.42, "3 significant digits"),
-            (float("inf"), "can't be far apart"),
-            (np.inf * np.ones(1), "finite number"),
-            (NAN, "finite number"),
-            (3, ""),
-        ],
-    ),
-    "kernel-pca-4": (
         [3, 3.0, [3], Fraction(6, 2), np.float32(3)],
         [
             (5.414, "centre it first"),
             (4 - np.sqrt(2), "centre it first"),
-            (1.5, "variance λ̃/n"),
+            (1.5, "and the variance"),
             (6, "squared distance"),
             (0, "non-zero one"),
             (8, "without centring"),
@@ -116,11 +46,11 @@ ANSWERS = {
             (-3, "sign"),
         ],
     ),
-    "kernel-pca-5": (
+    "kernel-pca-2": (
         [np.sqrt(1.5), -1.2247, 1.22, -1.22, [1.225], 1.2247],
         [
             (0.707, "unit eigenvector"),
-            (-3 / np.sqrt(2), "divide by √λ̃"),
+            (-3 / np.sqrt(2), "divide by √lam"),
             (0.408, "That is α"),
             (1.73, "multiply by the entry"),
             (1.5, "square of it"),
@@ -130,7 +60,7 @@ ANSWERS = {
             (0.1, ""),
         ],
     ),
-    "kernel-pca-6": (
+    "kernel-pca-3": (
         [0.4, 2 / 5, Fraction(2, 5), [0.4], np.float32(0.4)],
         [
             (0.3, "trace of K"),
@@ -145,57 +75,69 @@ ANSWERS = {
             (0.5, ""),
         ],
     ),
+    "kernel-pca-4": (
+        [26, 26.0, [26], Fraction(26), np.int64(26)],
+        [
+            (25, "comes on top"),
+            (24, "drops out by centring"),
+            (1, "more solutions"),
+            (5, "rank of K_c"),
+            (6, "Those are the features"),
+            (30, "Not every α"),
+            (29, "five eigenvalues"),
+            (28, "six features, not two"),
+            (2, "whole null space"),
+            (7, ""),
+        ],
+    ),
+    "kernel-pca-5": (
+        [0.34, 0.34000001, [0.34], Fraction(17, 50), np.float32(0.34)],
+        [
+            (0.6, "squared distance from the mean"),
+            (0.74, "mean feature is missing"),
+            (0, "squared before"),
+            (0.64, "comes twice"),
+            (0.14, "mean of K is added"),
+            (-0.06, "not subtracted"),
+            (0.583, "That is the distance"),
+            (0.35, "Both scores count"),
+            (0.86, "not added"),
+            (0.26, "Those are the squared scores"),
+            (0.3, "2 significant digits"),
+            (2, ""),
+        ],
+    ),
+    "kernel-pca-6": (
+        [0.6, Fraction(3, 5), [0.6], np.float32(0.6), 6 / 10],
+        [
+            (0.75, "before clipping"),
+            (0.5, "sum of the moduli"),
+            (6, "That is the eigenvalue"),
+            (2 / 3, "divides by 9"),
+            (10, "trace of the clipped"),
+            (0.8, "takes nothing off"),
+            (60, "percentage"),
+            (1.2, "divides by n"),
+            (0.1, ""),
+        ],
+    ),
     "kernel-pca-7": (
-        [
-            staircase,
-            by_root,
-            lambda x: staircase(x)[:, ::-1],
-            lambda x: np.pad(staircase(x), ((0, 0), (0, 5))),
-            lambda x: [[float(j < n) for j in range(20)] for n in x],
-        ],
-        [
-            (by_batch, "a feature map gives every number the same features"),
-            (lambda x: np.pad(by_batch(x), ((0, 0), (0, 30 - len(x)))), "on x alone"),
-            (turned_by_batch, "the same number has got two different rows"),
-            (lambda x: staircase(x, 0), "too large by one"),
-            (lambda x: np.asarray(x)[:, None], "products"),
-            (lambda x: np.sqrt(np.asarray(x, float))[:, None], "φ(x)ᵀφ(x) = x is right"),
-            (lambda x: np.asarray(x), "row for each"),
-            (lambda x: np.full((len(x), 2), NAN), "NaN"),
-            (lambda x: staircase(x)[:, :10], "not the smaller numbers."),
-            (np.minimum, "raised"),
-            FUNCTION_NEEDED,
-            FAILS,
-        ],
-    ),
-    "kernel-pca-8": (
-        [[[0.0]], [[0.0, 0.5]], np.array([[0.1], [2.0]]), [[1.0], [3.0]], ((0, 0),)],
-        [
-            ([[2.0]], "no negative eigenvalue"),
-            ([[1.5, 0.0]], "no negative eigenvalue"),
-            ([0.0], "n×d array"),
-            (0.0, "n×d array"),
-            ([[2.0, 0.0], [0.0, 2.0]], "no negative eigenvalue"),
-            ([[NAN]], "NaN"),
-            ([[]], "n×d array"),
-        ],
-    ),
-    "kernel-pca-9": (
         [
             scratch,
             lambda K, k: -scratch(K, k),
-            lambda K, k: fit_kernel_pca_gram(K, k).scores,
+            lambda K, k: fit_kernel_pca_gram(K, k).alpha,
             lambda K, k: scratch(K, k).tolist(),
             by_svd,
+            by_thin_svd,
         ],
         [
             (lambda K, k: scratch(K, k, center=False), "has not been centred"),
-            (lambda K, k: scratch(K, k, center=False, power=1), "not been centred, and"),
+            (lambda K, k: scratch(K, k, center=False, power=0), "not been centred, and"),
             (lambda K, k: scratch(K, k, power=0), "unit eigenvectors"),
-            (lambda K, k: scratch(K, k, power=1), "too long by √λ̃"),
-            (lambda K, k: scratch(K, k, power=-0.5), "weights α"),
-            (lambda K, k: scratch(K, k, factor=len(K) ** -0.5), "divided by √n"),
-            (lambda K, k: scratch(K, k, factor=len(K) ** 0.5), "√n times too long"),
+            (lambda K, k: scratch(K, k, power=-1), "not by lam"),
+            (lambda K, k: scratch(K, k, power=0.5), "Those are the scores"),
+            (lambda K, k: scratch(K, k, factor=len(K) ** 0.5), "directions of length √n"),
+            (lambda K, k: scratch(K, k, factor=len(K) ** -0.5), "there is no n in it"),
             (lambda K, k: scratch(K, k)[:, ::-1], "wrong order"),
             (lambda K, k: scratch(K, k, power=0, turn=False), "smallest eigenvalues"),
             (lambda K, k: scratch(K, k).T, "shape"),
@@ -203,30 +145,76 @@ ANSWERS = {
             FAILS,
         ],
     ),
-    "kernel-pca-10": (
+    "kernel-pca-8": (
+        [0.01, 4 / 400, Fraction(1, 100), [0.01], np.float32(0.01)],
         [
-            full,
-            lambda K_test, K, alpha: (K_test - K.mean(axis=1)) @ alpha,
-            lambda K_test, K, alpha: K_test @ alpha - K.mean(axis=0) @ alpha,
-            lambda K_test, K, alpha: center_cross_gram(K_test, K) @ alpha,
+            (4, "variance of linear PCA"),
+            (0.2, "σ is squared"),
+            (0.1, "ratio of deviations"),
+            (0.005, "without a factor 2"),
+            (1600, "don't multiply"),
+            (0.8, "share of the variance"),
+            (0.0025, "4, not 1"),
+            (-0.01, "sign"),
+            (7, ""),
         ],
+    ),
+    "kernel-pca-9": (
+        [0.2, 0.18, 0.22, [0.21], np.float32(0.19), Fraction(1, 5)],
         [
-            (lambda K_test, K, alpha: K_test @ alpha, "mean feature has not been subtracted"),
-            (
-                lambda K_test, K, alpha: (K_test - K_test.mean(axis=1, keepdims=True)) @ alpha,
-                "mean feature has not been subtracted",
-            ),
-            (
-                lambda K_test, K, alpha: (K_test - K_test.mean(axis=0)) @ alpha,
-                "means are over the new samples",
-            ),
-            (lambda K_test, K, alpha: (K_test - K.sum(axis=1)) @ alpha, "sums of K by n"),
-            (lambda K_test, K, alpha: (K_test @ alpha).T, "shape"),
-            FUNCTION_NEEDED,
-            FAILS,
+            (0.1, "too narrow"),
+            (0.05, "each moon falls into pieces"),
+            (0.4, "too wide"),
+            (1.16, "it sees a slope"),
+            (1e9, "too wide"),
+            (1e-3, "strangers"),
+            (-0.2, "positive"),
+            (0, "positive"),
+            ([0.2, 0.3], "A number is needed"),
+        ],
+    ),
+    "kernel-pca-10": (
+        ["CDBA", "cdba", "C, D, B, A", ["C", "D", "B", "A"], ("c", "d", "b", "a")],
+        [
+            ("ABCD", "straight and parallel"),
+            ("CABD", "one sign in the middle"),
+            ("CDAB", "bumps on single places"),
+            ("CBDA", "bumps on single places"),
+            ("CDB", "Four different letters"),
+            ("CCBA", "Four different letters"),
+            ("CDBE", "Only the letters"),
+            (None, "Letters are needed"),
         ],
     ),
     "kernel-pca-11": (
+        [2, 2.0, [2], np.int64(2), Fraction(2)],
+        [
+            (3, "constant one has no variance"),
+            (6, "zero up to rounding"),
+            (1, "There is another"),
+            (5, "in the plane"),
+            (4, "is zero, whatever its sign"),
+            (29, "its rank"),
+            (30, "its rank"),
+            (0, "leading columns are right"),
+            (-2, "sign"),
+        ],
+    ),
+    "kernel-pca-12": (
+        ["FKPKI", "fkpki", list("FKPKI"), "F, K, P, K, I", tuple("fkpki")],
+        [
+            ("KKPKI", "Task 1"),
+            ("PKPKI", "Task 1"),
+            ("FPPKI", "Task 2"),
+            ("FKKKI", "Task 3"),
+            ("FKPPI", "Task 4"),
+            ("FKPKK", "Task 5"),
+            ("FKPK", "Five letters"),
+            ("FKPKX", "Only the letters"),
+            (5, "Letters are needed"),
+        ],
+    ),
+    "kernel-pca-13": (
         [np.sqrt(3 + 2 * np.sqrt(3)), 2.542, 2.5425, [2.54246], np.float32(2.5424598)],
         [
             (2.543, "4 significant digits"),

@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import scipy.linalg
 from answers import FAILS, FUNCTION_NEEDED, NAN
+from scipy import sparse
 
 from kpca_edu.pca import centered_operator, dual_coefficients, fit_pca
 
 FIRST = np.array([1.0, 2.0]) / np.sqrt(5)
 SAMPLES = np.array([[6.0, 5.0], [2.0, -3.0], [6.0, 0.0], [2.0, 2.0]])
-THRESHOLD = 14.064
 
 
 def wide(X, k, center=True, unit=True, order=-1):
@@ -79,6 +79,18 @@ def by_columns(X, v):
     return X.T.dot(y) - mean[:, None] * np.sum(y) if n else None
 
 
+def entry_by_entry(X, v):
+    n, d = X.shape
+    dense = np.array([[X[i, j] for j in range(d)] for i in range(n)])
+    return (dense - dense.mean(axis=0)).T @ ((dense - dense.mean(axis=0)) @ v)
+
+
+def all_entries_stored(X, v):
+    ones = sparse.csr_array(np.ones((X.shape[0], 1)))
+    full = X - ones @ sparse.csr_array(X.mean(axis=0)[None])
+    return full.T @ (full @ v)
+
+
 def makes_dense(X, v):
     Xc = X.toarray() - X.mean(axis=0)
     return Xc.T @ (Xc @ v)
@@ -121,6 +133,22 @@ def one_by_one(s, n, k):
     return np.array(2 * n * (np.cumsum(s**2)[k - 1]))
 
 
+def by_power_steps(X, k):
+    """Iterate with the d×d covariance matrix."""
+    C = np.cov(X.T)
+    V = np.eye(len(C), k)
+    for _ in range(60):
+        V = np.linalg.qr(C @ V)[0]
+    return V
+
+
+def with_covariance_in_passing(X, k):
+    """Form the d×d matrix for the total variance only."""
+    assert np.trace(np.cov(X.T)) > 0
+    return wide(X, k)
+
+
+IRIS = ["petal width", "sepal length", "sepal width"]
 E, D = np.array([[1.0], [2.0]]), np.array([[1.0, 2.0]]) / 5
 UNCENTRED = np.linalg.svd(SAMPLES)[2][0]
 
@@ -166,15 +194,38 @@ ANSWERS = {
         + [(31, "doesn't add"), (970, "are zero"), (-29, "sign")],
     ),
     "pca-7": (
+        [IRIS, tuple(IRIS), np.array(IRIS), ["Petal Width", "SEPAL LENGTH", "sepal_width"]]
+        + ["petal width, sepal length, sepal width", [f"{name} (cm)" for name in IRIS]],
+        [(["petal length", *IRIS[1:]], "another column"), (["sepal length", *IRIS[1:]], "closer")]
+        + [([IRIS[0], "sepal width", IRIS[2]], "with itself")]
+        + [([IRIS[0], "petal length", IRIS[2]], "above 90°"), (IRIS[:2], "you gave 2")]
+        + [([*IRIS[:2], "petal width"], "right angles"), (["a", "b", "c"], "No column is called")]
+        + [([*IRIS[:2], "sepal length"], "another column"), ([1, 2, 3], "text"), (3, "list")],
+    ),
+    "pca-8": (
+        [["b", "d", "e"], ("e", "b", "d"), {"b", "d", "e"}, "bde", "b, d, e", ["B", "D", "(E)"]]
+        + [np.array(["b", "d", "e"])],
+        [(["a", "b", "d", "e"], "(a) Pixels"), (["b", "c", "d", "e"], "(c)"), (list("de"), "(b)")]
+        + [(list("be"), "(d)"), (list("bd"), "(e)"), (list("abcde"), "Not all"), ([], "Some")]
+        + [(["x"], "from a to e"), (5, "list"), ([2, 4], "text"), ("b", "(d)")],
+    ),
+    "pca-9": (
+        [10 / 12, 0.833, 0.8333, Fraction(5, 6), [5 / 6], Decimal("0.8333")],
+        [(2 / 3, "after centring"), (0.976, "9 v₂"), (0.75, "mean alone"), (0.167, "share of v₁")]
+        + [(0.917, "along v₁"), (83.3, "percentage"), (0.909, "missing"), (0.818, "replaced")]
+        + [(1 / 3, "v₂ after"), (0.83, "Close"), (0.9, ""), (NAN, "finite")],
+    ),
+    "pca-10": (
         [wide, by_dual, by_scipy, by_lengths, lambda X, k: wide(X, k).tolist()],
         [(lambda X, k: wide(X, k, center=False), "not been centred"), FAILS, FUNCTION_NEEDED]
         + [(lambda X, k: wide(X, k, unit=False), "lengths"), (by_svd, "takes an SVD")]
+        + [(with_covariance_in_passing, "forms a d×d matrix"), (by_power_steps, "")]
         + [(by_covariance, "eigenvectors of a 40×40 matrix"), (lambda X, k: fit_pca(X, k).V, "SVD")]
         + [(lambda X, k: wide(X, k, order=1), "smallest")]
         + [(lambda X, k: wide(X, k)[:, ::-1], "wrong order"), (lambda X, k: wide(X, k).T, "shape")]
         + [(lambda X, k: np.eye(X.shape[1], k), ""), (lambda X: X, "raised TypeError")],
     ),
-    "pca-8": (
+    "pca-11": (
         [scatter_times, lambda X, v: scatter_times(X, v).tolist(), by_operator, by_rows]
         + [by_columns],
         [(makes_dense, "dense"), (lambda X, v: makes_dense(X.T, v), "dense")]
@@ -184,21 +235,15 @@ ANSWERS = {
         + [(lambda X, v: X.dot(np.eye(X.shape[1])) @ v, "dense")]
         + [(lambda X, v: np.eye(X.shape[0]) @ X @ v, "dense")]
         + [(lambda X, v: X.T.todense() @ (X @ v), "dense")]
-        + [(lambda X, v: X - X.mean(axis=0), "dense")]
+        + [(lambda X, v: X - X.mean(axis=0), "dense"), (entry_by_entry, "dense")]
+        + [(all_entries_stored, "all n×d")]
         + [(lambda X, v: X.T @ (X @ v), "not been centred"), FAILS]
         + [(lambda X, v: scatter_times(X, v) / X.shape[0], "divide by n"), FUNCTION_NEEDED]
         + [(lambda X, v: scatter_times(X, v, of_raw=True), "centred Xc v")]
         + [(lambda X, v: np.asarray(X) @ v, "dense"), (lambda X, v: X @ v, "shape")]
         + [(lambda X, v: 2 * scatter_times(X, v), "")],
     ),
-    "pca-9": (
-        [THRESHOLD, 14.0642, 14.06, [14.06], Decimal("14.064")],
-        [(32 / 3**0.5, "square matrices"), (THRESHOLD / 2, "shorter"), (35.16, "σ is missing")]
-        + [(12, "edge"), (5.626, "σ²"), (14.051, "n − 1 rows"), (14.05, "n − 1 rows")]
-        + [(0.7032, "√N is missing"), (1.758, "alone"), (14.1, "Close"), (13.9, "")]
-        + [(NAN, "finite")],
-    ),
-    "pca-10": (
+    "pca-12": (
         [lambda s, n, k: 2 * n * np.sum(s[:k] ** 2), pair_sum, as_list, one_by_one],
         [(lambda s, n, k: n * np.sum(s[:k] ** 2), "each pair once"), FAILS, FUNCTION_NEEDED]
         + [(lambda s, n, k: 2 * (n - 1) * np.sum(s[:k] ** 2), "i = j")]
@@ -209,7 +254,7 @@ ANSWERS = {
         + [(lambda s, n, k: 2 * np.sum(s[:k] ** 2), "n is missing")]
         + [(lambda s, n, k: s, "shape"), (lambda s, n: 100, "raised TypeError"), (100, "function")],
     ),
-    "pca-11": (
+    "pca-13": (
         [white, by_root, by_polar, by_model],
         [(lambda X: white(X, turn=False), "another turn"), (lambda X: X, "not white"), FAILS]
         + [(lambda X: white(X, ddof=1), "n − 1"), (lambda X: white(X)[:, :2], "shape")]

@@ -130,7 +130,7 @@ def by_values(run):
     return [np.sqrt(changes[1] / changes[0])]
 
 
-# --- power-method-10 -----------------------------------------------------------------------------
+# --- power-method-11 -----------------------------------------------------------------------------
 
 
 def by_certificate(X, f):
@@ -169,7 +169,7 @@ def by_upper_bound(X, f):
     return spectral_norm_bounds(deflate(X, f), n_iter=20)[1] > f.s[-1]
 
 
-# --- power-method-11 -----------------------------------------------------------------------------
+# --- power-method-12 -----------------------------------------------------------------------------
 
 
 def surfer(links, follow=0.85, steps=300):
@@ -272,16 +272,36 @@ ANSWERS = {
         + [(lambda run: 0.64, "For λ₂/λ₁ = 0.81"), (lambda run: run.residual, "it gives")],
     ),
     "power-method-8": (
-        [8, 8.0, np.int64(8), [8], Fraction(8)],
-        [(3, "two passes"), (6, "read X too"), (7, "missing"), (9, ""), ("8 passes", "number")]
-        + [(5, "two passes"), (240, "30 columns"), (30, "columns of Ω"), (10, "n_iter is 3")],
+        [(0.9, "C"), [0.9, "c"], (10 ** (-1 / 22), "C"), (np.float64(0.91), " C ")]
+        + [(Fraction(9, 10), "(C)"), (0.885, "C")],
+        [((0.5, "C"), "run A"), ((0.6, "C"), "run C"), ((0.81, "C"), "square"), (0.9, "pair")]
+        + [((0.95, "C"), "s₂/s₁"), ((22, "C"), "power of ten"), ((1.11, "C"), "below 1")]
+        + [(("C", 0.9), "this order"), ((0.9, "A"), "sees v₁"), ((0.9, "B"), "sees v₁")]
+        + [((0.9, "D"), "letters A, B, C"), ((0.7, "C"), "within 0.02"), ((0.1, "C"), "gap")]
+        + [((NAN, "C"), "finite"), ((0.87, "C"), "within 0.02")],
     ),
     "power-method-9": (
-        [97, 97.0, np.array([97]), Fraction(97)],
-        [(201, "square root"), (96, "95.24"), (117, "k + p"), (20, "43 %"), (NAN, "finite")]
-        + [(96.24, "whole"), (2001, "1.21"), (98, ""), (-97, "sign")],
+        ["LKSB", "lksb", ["L", "K", "S", "B"], ("L", "K", "S", "B"), "L, K, S, B", "L K S B"],
+        [("KKSB", "all values"), ("LLSB", "fills the memory"), ("LBSB", "several times")]
+        + [
+            ("LSSB", "no inverse"),
+            ("LKLB", "all eigenpairs"),
+            ("LKKB", "inside"),
+            ("LKBB", "inside"),
+        ]
+        + [("LKSL", "disk"), ("LKSK", "each single product"), ("LKSS", "no inverse")]
+        + [("LKS", "Four letters"), ("LKSX", "Four letters"), (7, ""), ("", "Four letters")],
     ),
     "power-method-10": (
+        [(0.01, "b"), [1e-2, "B"], (np.float64(0.01), "(b)"), (Fraction(1, 100), " b ")]
+        + [(Decimal("0.01"), "b"), (np.hypot(0.01, 1e-12), "b")],
+        [((1e-4, "b"), "square"), ((1e-6, "b"), "r₁ itself"), ((1e-10, "b"), "upside down")]
+        + [((0.006, "b"), "what she found"), ((0.01, "a"), "1e-12 already"), (0.01, "pair")]
+        + [((0.01, "c"), "orthogonal already"), ((0.01, "d"), "letters a, b, c")]
+        + [((1e-12, "b"), "no harm"), ((100, "b"), "root"), (("b", 0.01), "this order")]
+        + [((1e-8, "b"), "errors grow"), ((3.0, "b"), "r₁(s₁/s₂)²"), ((-0.01, "b"), "sign")],
+    ),
+    "power-method-11": (
         [by_certificate, by_power_iteration, by_own_loop, by_both_bounds],
         [(lambda X, f: False, "has been missed"), (lambda X, f: True, "has not been missed")]
         + [(lambda X, f: 1, "True or False"), FAILS, FUNCTION_NEEDED]
@@ -289,7 +309,7 @@ ANSWERS = {
         + [(by_lapack, "calls svd: only products"), (by_upper_bound, "has not been missed")]
         + [(lambda X, f: spectral_norm_bounds(X)[0] > f.s[-1] + 1e-6, "has not been missed")],
     ),
-    "power-method-11": (
+    "power-method-12": (
         [surfer, by_null_space, by_solving, lambda links: surfer(links).tolist()]
         + [lambda links: dead_ends_lost(links, rescaled=True)]  # as good as jumping from there
         + [lambda links: surfer(links, steps=60).round(4)],
@@ -299,7 +319,7 @@ ANSWERS = {
         + [(lambda links: surfer(links, follow=0.15), "not 0.15"), (dead_ends_lost, "loses what")]
         + [(lambda links: surfer(links, steps=5), "iterate on")],
     ),
-    "power-method-12": (
+    "power-method-13": (
         [(0.5, 0.8), [0.5, 0.8], np.array([0.5, 0.8]), (Fraction(1, 2), Fraction(4, 5))],
         [((0.8, 0.5), "other order"), ((0.9, 8.0), "other end"), ((0.1, 8 / 9), "other end")]
         + [((0.5, 0.5), "factor is not"), (0.5, "shape"), ((-0.5, 0.8), "positive")]

@@ -237,6 +237,31 @@ ANSWERS = {
         + [(LOOP**0.5, "square"), (filled_in(200, ddof=1), "n − 1"), (1.25, "Close")],
     ),
     "ppca-10": (
+        [["b", "d", "a", "c"], ("b", "d", "a", "c"), "bdac", "b, d, a, c", ["(b)", "D", "a", "c"]],
+        [(["b", "d", "c", "a"], "never falls"), (["b", "a", "d", "c"], "never becomes level")]
+        + [(["d", "b", "a", "c"], "Near a saddle"), (["b", "d", "a"], "Four"), (5, "Letters")]
+        + [(["b", "b", "a", "c"], "use all"), (["b", "d", "a", "e"], "from a to d")],
+    ),
+    "ppca-11": (
+        [
+            ["a", "c", "e"],
+            ("e", "c", "a"),
+            {"a", "c", "e"},
+            "ace",
+            "(a), (c), (e)",
+            ["A", "C", "E"],
+        ],
+        [(["a", "e"], "(c) is missing"), (["a", "b", "c", "e"], "the scale"), (3, "Letters")]
+        + [(["a", "c", "d", "e"], "income"), (["a", "c", "e", "f"], "pressure"), ([], "Letters")]
+        + [(["c", "e"], "(a) is missing"), (["a", "c"], "(e) is missing"), (["g"], "from a to f")],
+    ),
+    "ppca-12": (
+        [(4, "b"), [4, "b"], (np.int64(4), "B"), (4.0, "(b)"), [4, "b "]],
+        [((1, "d"), "cause explains"), ((5, "b"), "number 0"), ((4, "a"), "plenty"), (4, "pair")]
+        + [((4, "c"), "by chance"), ((4, "d"), "largest variance"), (("b", 4), "number is needed")]
+        + [((4, "x"), "from a to d")],
+    ),
+    "ppca-13": (
         [gain, lambda lam, k, n: np.float64(gain(lam, k, n)), gain_in_one_line]
         + [gain_from_likelihoods],
         [(lambda *a: gain(*a, 2.0), "Twice"), (lambda *a: gain(*a, -1.0), "sign"), FAILS]

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 7: right ones in every form, and wrong ones."""
+"""Answers to the exercises of chapter 9: right ones in every form, and wrong ones."""
 
 from fractions import Fraction
 
@@ -8,6 +8,7 @@ from scipy import linalg
 
 ROOT = 3.18252
 TRANSLATED = np.sqrt(-4.5 * np.log(0.6))
+CHOSEN = ["nearest", "gradient", "fixed-point", "ridge", "mds"]
 
 
 def weights_of(x, X, gamma, sigma):
@@ -148,10 +149,10 @@ ANSWERS = {
         + [(0.4, "mean feature alone"), (1, ""), (NAN, "finite")],
     ),
     "preimages-3": (
-        [ROOT, 3.183, 3.1825, np.array(3.18252), (3.18252,)],
+        [ROOT, 3.18, 3.183, 3.1825, np.array(3.18252), (3.18252,)],
         [(np.sqrt(10), "first coordinate"), (4, "second coordinate"), (2, "mean of the two")]
         + [(-2.971, "not the lower one"), (-0.2115, "maximum"), (3.3, ""), (NAN, "finite")]
-        + [(3.18, "4 significant digits"), (-3.183, "sign")],
+        + [(3.2, "3 significant digits"), (-3.18, "sign")],
     ),
     "preimages-4": (
         [TRANSLATED, 1.52, 1.5161, 1.516, np.array([1.52])],
@@ -211,5 +212,30 @@ ANSWERS = {
         + [(lambda *a: -loo(*a), "sign"), (lambda *a: loo(*a) / a[2], "cancels"), FUNCTION_NEEDED]
         + [(lambda *a: a[2] * loo(*a), "cancels"), (lambda *a: loo(*a) ** 2, "squares")]
         + [(loo_by_loop, "regression for each sample"), (lambda L, Y, r: L, "shape")],
+    ),
+    "preimages-12": (
+        [CHOSEN, tuple(CHOSEN), np.array(CHOSEN), ", ".join(CHOSEN)]
+        + [["Nearest", "gradient", "fixed point", "ridge", "MDS"]],
+        [(["ridge", "gradient", "fixed-point", "nearest", "mds"], "(a): only nearest")]
+        + [(["nearest", "fixed-point", "gradient", "ridge", "mds"], "(b): a polynomial")]
+        + [(["nearest", "gradient", "ridge", "mds", "fixed-point"], "(c): one method starts")]
+        + [(["nearest", "gradient", "fixed-point", "mds", "ridge"], "(d): who can make")]
+        + [(["nearest", "gradient", "fixed-point", "ridge", "nearest"], "(e): no copies")]
+        + [(CHOSEN[:4], "5 words"), (["newton"] * 5, "no method 'newton'"), ([1] * 5, "quotation")]
+        + [(5, "not int")],
+    ),
+    "preimages-13": (
+        [["penalty", "mean", "narrow"], ("penalty", "mean", "narrow"), "penalty, mean, narrow"]
+        + [np.array(["Penalty", "mean", "narrow"])],
+        [(["narrow", "mean", "penalty"], "at A"), (["penalty", "start", "narrow"], "at B")]
+        + [(["penalty", "mean", "start"], "at C"), (["start", "mean", "narrow"], "at A")]
+        + [(["penalty", "mean"], "3 words"), (["mean", "mode", "median"], "none of the four")]
+        + [(3, "not int"), ([1, 2, 3], "quotation")],
+    ),
+    "preimages-14": (
+        ["be", "eb", "b, e", ["b", "e"], {"b", "e"}, ("B", "E"), "b and e"],
+        [("acd", "uphill step"), ("bd", "falls"), ("ace", "rises"), ("b", "One is missing")]
+        + [("e", "One is missing"), ("abcde", "turned round"), ("a", "negative?"), ("f", "a to e")]
+        + [(5, "not int"), ("", "a to e")],
     ),
 }

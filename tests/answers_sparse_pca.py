@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 8: right ones in every form, and wrong ones."""
+"""Answers to the exercises of chapter 10: right ones in every form, and wrong ones."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -157,6 +157,7 @@ def thirteen(*others):
     return [m for m in range(2, 14) if m not in others]
 
 
+WORDS = ["exact", "power", "joint", "threshold"]
 FULL = np.linalg.eigvalsh([[3, 0, 2], [0, 4, 1], [2, 1, 3]])[-1]
 
 # exercise: (right answers, [(wrong answer, words of the diagnosis)])
@@ -269,5 +270,31 @@ ANSWERS = {
         + [(3, "list"), ("3, 4", "list"), (["3", "4"], "quotation marks"), ([3, 4.5], "whole")]
         + [([3, 4, 10, 11, 12], "moduli"), (range(3, 13), "small to large")]
         + [([NAN], "finite"), ([7, 11], "")],
+    ),
+    "sparse-pca-11": (
+        [WORDS, tuple(WORDS), np.array(WORDS), [word.upper() for word in WORDS], " ".join(WORDS)]
+        + [dict(enumerate(WORDS)), ", ".join(WORDS)],
+        [(["power", "exact", "joint", "threshold"], "lawyer"), (["exact"], "four words")]
+        + [(["exact", "exact", "joint", "threshold"], "geneticist"), (4, "four words")]
+        + [(["exact", "power", "threshold", "joint"], "psychologist")]
+        + [(["exact", "power", "joint", "joint"], "engineer")]
+        + [(["exact", "power", "lasso", "threshold"], "none of the words")]
+        + [([1, 2, 3, 4], "none of the words")],
+    ),
+    "sparse-pca-12": (
+        [("c", 33.4), ["c", 33.45], ("C", 33.44516), (" c ", np.float64(33.4)), ("c", [33.4])],
+        [(("a", 33.4), "norm"), (("b", 33.4), "eigvalsh"), (("d", 33.4), "sixteenth")]
+        + [(("c", 122), "plain"), (("c", 121.8), "plain"), (("c", 0.334), "per cent")]
+        + [(("c", 4.35), "divide by the total"), (("c", 87.0), "PCA's"), (("c", 66.6), "left over")]
+        + [(("c", 50), "see the hints"), (33.4, "pair"), ("c", "pair"), (("e", 33.4), "letters")]
+        + [((33.4, "c"), "letters"), (("c", NAN), "finite"), (("c", "33"), "quotation marks")],
+    ),
+    "sparse-pca-13": (
+        [(3, 2, 10), [3, 2, 10], np.array([3, 2, 10]), (3.0, 2.0, 9.96), np.array([[3, 2, 10]])],
+        [((2, 3, 10), "order"), ((2, 2, 10), "b₁ is small"), ((3, 3, 10), "back at zero")]
+        + [((3, 4, 10), "don't count"), ((4, 4, 10), "don't count"), ((1, 2, 10), "others")]
+        + [((3, 2, 11), "axis"), ((3, 2, 5), "second loading"), ((3, 2, 0), "other end")]
+        + [((3, 2, 8), "penalty is not right"), ((3, 5, 10), "number at ℓ = 2")]
+        + [((3, 2), "shape"), (3, "shape"), ((3, 2, NAN), "NaN"), ((2, 4, 10), "Neither")],
     ),
 }

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 from answers import FAILS, FUNCTION_NEEDED, NAN
-from matrices import LAUCHLI, orthonormal
+from matrices import orthonormal
 from scipy import linalg
 
 ROOT = np.sqrt(2)
@@ -44,6 +44,12 @@ def swapped_terms(A):
 def first_and_rest(A):
     T = terms(A)
     return np.stack([T[0], 0 * A, A - T[0]]) if len(T) == 3 else T
+
+
+def terms_of_columns_of_vh(A):
+    r = np.linalg.matrix_rank(A)
+    U, s, Vh = np.linalg.svd(A)
+    return [s[i] * np.outer(U[:, i], Vh[:, i]) for i in range(r)]
 
 
 def terms_with_zeros(A):
@@ -96,6 +102,12 @@ def by_normal_equations(A, b, rtol):
 def absolute_cut(A, b, rtol):
     U, s, V = thin(A, min(A.shape))
     keep = s > rtol
+    return V[:, keep] @ (U[:, keep].T @ b / s[keep])
+
+
+def cut_by_frobenius(A, b, rtol):
+    U, s, V = thin(A, min(A.shape))
+    keep = s > rtol * np.linalg.norm(A)
     return V[:, keep] @ (U[:, keep].T @ b / s[keep])
 
 
@@ -172,6 +184,7 @@ ANSWERS = {
         [(V[:, ::-1], "order"), (V * [ROOT, 1], "lengths"), (V * [1, 3], "lengths")]
         + [(V.T, "rows of length 3"), ([V[:, 0], V[:, 1]], "rows of length 3")]
         + [(np.linalg.svd(A)[2], "2 singular values"), (np.linalg.svd(A)[2].T, "2 singular values")]
+        + [(np.linalg.svd(A)[2][:, :2], "its rows are"), (-np.linalg.svd(A)[2][:, :2], "of Vᵀ")]
         + [(thin(A)[0], "left"), (V[0], "shape should be (3, 2)"), (V * NAN, "NaN")]
         + [(np.zeros((3, 2)), "lengths"), (orthonormal(3, 2), "no right singular vector")]
         + [(V.round(2), "Close: three"), (np.roll(V, 1, axis=0), "no right singular vector")],
@@ -198,7 +211,7 @@ ANSWERS = {
         [(lambda A: terms(A)[::-1], "first is not the leading"), FAILS, FUNCTION_NEEDED]
         + [(swapped_terms, "Term 2 is not"), (first_and_rest, "Term 2 is not")]
         + [(lambda A: np.cumsum(terms(A), axis=0), "the terms before, too")]
-        + [(terms_with_zeros, "of rank 1 came: leave out")]
+        + [(terms_with_zeros, "of rank 1 came: leave out"), (terms_of_columns_of_vh, "its rows")]
         + [(lambda A: np.array([A / len(terms(A))] * len(terms(A))), "not enough")]
         + [(lambda A: terms(A)[:1].repeat(len(terms(A)), axis=0), "Term 2 is not")]
         + [(lambda A: terms(A)[:2], "shape"), (lambda A: -terms(A), "Term 1 is not")]
@@ -218,18 +231,19 @@ ANSWERS = {
         + [(np.diag([2, 0, 0]), "error is 1.4142"), (np.eye(2), "shape"), (between(NAN), "NaN")],
     ),
     "svd-8": (
-        [np.linalg.svd(LAUCHLI * [[1], [1], [2]])[1][1], 1.5811e-9, 1.58114e-9, [1.581139e-9]]
-        + [np.sqrt(2.5) / 10**9],
-        [(0, "small, not zero"), (0.0, "small"), (ROOT, "larger"), (-1.5811e-9, "sign")]
-        + [(2.5e-18, "take the root"), (2.2e-16, "no root"), (-2.2e-16, "no root")]
+        [["gram", "svd", "partial", "svd"], ("gram", "svd", "partial", "svd")]
+        + [np.array(["gram", "svd", "partial", "svd"]), [" Gram", "SVD", "partial", "svd "]],
+        [(["svd"] * 4, "Number 1: it works"), (["partial", "svd", "partial", "svd"], "Number 1")]
+        + [(["gram", "gram", "partial", "svd"], "can't tell"), (["gram"] * 4, "Number 2")]
+        + [(["gram", "partial", "partial", "svd"], "not the smallest")]
         + [
-            (1.5e-8, "size √ε"),
-            (2.1e-8, "size √ε"),
-            (1e-9, "δ"),
-            (2e-9, "no"),
-            (1.6e-9, "no"),
+            (["gram", "svd", "svd", "svd"], "80 GB"),
+            (["gram", "svd", "gram", "svd"], "less sparse"),
         ]
-        + [(1.582e-9, "Close: 4"), (NAN, "finite"), ([1.4, 1.5811e-9], "number")],
+        + [(["gram", "svd", "partial", "gram"], "16 digits")]
+        + [(["gram", "svd", "partial", "partial"], "small singular values")]
+        + [(["gram", "svd", "partial"], "Four names"), ("gram", "Four names")]
+        + [(["gram", "svd", "arpack", "svd"], "Number 3 is none"), ([1, 2, 3, 2], "none of")],
     ),
     "svd-9": (
         [without_smallest, less_the_last_term, project_last_away]
@@ -248,6 +262,7 @@ ANSWERS = {
         ],
         [(longer_solution, "shorter"), (ridge_solution, "not orthogonal"), FAILS, FUNCTION_NEEDED]
         + [(absolute_cut, "times a matrix that went well"), (cut_by_squares, "Too much was cut")]
+        + [(cut_by_frobenius, "Too much was cut")]
         + [(not_inverted, "not orthogonal"), (lambda A, b, rtol: 0 * A[0], "Too much was cut")]
         + [(lambda A, b, rtol: A.T @ b, "not orthogonal"), (lambda A, b, rtol: b, "")]
         + [(lambda A, b, rtol: np.linalg.pinv(A) @ b, "huge")]
@@ -275,5 +290,25 @@ ANSWERS = {
         + [(lambda A: -polar_of(A), "nearer"), (not_transposed, "nearer"), FUNCTION_NEEDED]
         + [(lambda A: A / np.linalg.norm(A, axis=0), "not orthogonal")]
         + [(lambda A: np.linalg.qr(A)[0], "nearer"), (lambda A: A[0], "shape")],
+    ),
+    "svd-13": (
+        [(5, 0.02), [5, 0.0195], np.array([5.0, 0.0215]), (Fraction(5), Fraction(1, 50))]
+        + [(5, 0.38 / 19)],
+        [((5, 0.37), "where the noise begins"), ((5, 0.036), "one of the roots alone")]
+        + [
+            ((5, 0.04), "one of the roots alone"),
+            ((5, 0.0041), "Frobenius"),
+            ((5, 0.001), "square"),
+        ]
+        + [((4, 0.02), "More values"), ((81, 0.02), "stand apart"), ((6, 0.02), "stand apart")]
+        + [((0, 0.02), "stand apart"), ((5, 1.2), "to 15 %"), ((5, 0.0), "to 15 %")]
+        + [((5, -0.02), "to 15 %"), (5, "shape"), ((5, NAN), "NaN"), ((0.02, 5), "stand apart")],
+    ),
+    "svd-14": (
+        [(2, 8.5), [2, 8.457], (2, 8.46), np.array([2.0, 8.4566]), (2.0, Fraction(17, 2))],
+        [((1, 8.5), "smaller than"), ((3, 6.4), "smaller k"), ((2, 0.147), "sine")]
+        + [((2, 0.1476), "or radians"), ((2, 7.4), "subtracted"), ((2, 7.37), "subtracted")]
+        + [((2, 3.4), "s₂ − s₃ = 3.9, not"), ((2, 60), "angle is not"), ((4, 8.5), "1, 2 or 3")]
+        + [((8.5, 2), "1, 2 or 3"), (8.5, "shape"), ((2, NAN), "NaN"), ((2, -8.5), "sign")],
     ),
 }

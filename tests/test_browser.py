@@ -6,106 +6,24 @@ sentence; with KPCA_EDU_REQUIRE_BROWSER=1 in the environment, as in CI, they fai
 
 from __future__ import annotations
 
-import functools
-import http.server
-import os
-import shutil
-import threading
-from importlib.resources import files
-from pathlib import Path
+import re
 
 import pytest
-
-HTML = Path(__file__).parents[1] / "_build/html"
-PAGES = sorted(
-    path.relative_to(HTML).as_posix()
-    for path in HTML.rglob("*.html")
-    if "_static" not in path.parts and "http-equiv" not in path.read_text("utf8")[:400].lower()
+from browsing import (
+    ALL_RULES,
+    HTML,
+    OVERFLOW,
+    PAGES,
+    THIN_OUT,
+    TWO_OF_EACH_KIND,
+    accessibility_problems,
+    broken_images,
+    missing,
+    untypeset_math,
 )
-WIDTHS = [1280, 390]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-REQUIRED = os.environ.get("KPCA_EDU_REQUIRE_BROWSER") == "1"
 
-
-def missing(what: str) -> None:
-    """Skip, or fail where a browser is required."""
-    (pytest.fail if REQUIRED else pytest.skip)(what)
-
-
-def chromium() -> str | None:
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next(filter(None, map(shutil.which, names)), None)
-
-
-@pytest.fixture(scope="session")
-def address():
-    """Serve the built book on this machine for as long as the tests run."""
-    if not PAGES:
-        missing("The book has not been built: run `make book` first.")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    handler = functools.partial(Quiet, directory=HTML)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    if chromium() is None:
-        missing("No Chromium on this machine: install Debian's `chromium` to run these tests.")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def open_page(browser, address):
-    """Return a function that opens a page and notes what goes wrong on the way."""
-    contexts = []
-
-    def opener(path: str, width: int):
-        viewport = {"width": width, "height": 900}
-        context = browser.new_context(viewport=viewport, color_scheme="light")
-        contexts.append(context)
-        context.set_default_timeout(180_000)  # a page full of math on a busy machine
-        page = context.new_page()
-        page.problems = []
-        note = page.problems.append
-        page.on("console", lambda m: note(f"console: {m.text}") if m.type == "error" else None)
-        page.on("pageerror", lambda error: note(f"script error: {error}"))
-        page.on("requestfailed", lambda request: note(f"failed request: {request.url}"))
-        page.on("response", lambda r: note(f"{r.status}: {r.url}") if r.status >= 400 else None)
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith((address, "data:", "blob:"))
-                else note(f"foreign request: {request.url}")
-            ),
-        )
-        page.goto(f"{address}/{path}", wait_until="load")
-        page.evaluate("() => window.MathJax?.startup?.promise")
-        return page
-
-    yield opener
-    for context in contexts:
-        context.close()
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+CHAPTERS = [path for path in PAGES if re.match(r"book/\d\d_", path)]
 
 
 def test_book_is_there():
@@ -114,59 +32,158 @@ def test_book_is_there():
         missing("The book has not been built: run `make book` first.")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("path", PAGES)
-def test_page(open_page, path, width):
-    """No error, nothing foreign, all math set, all images there, no overflow, accessible."""
-    page = open_page(path, width)
+def test_page(open_page, path):
+    """No error, nothing foreign, math set, images there, no overflow, parts whole, accessible.
+
+    A page is loaded once, since its formulas take the time, and then made narrow and dark.
+    """
+    page = open_page(path, WIDE["width"])
     assert untypeset_math(page) == []
     assert broken_images(page) == []
     assert page.evaluate(OVERFLOW) <= 1
-    page.evaluate(THIN_OUT)
-    assert accessibility_problems(page, ALL_RULES) == []
+    assert page.evaluate(INSIDES) == []
+    assert page.evaluate(CAPTION_GAPS) == []
+    assert page.evaluate(STRAY_PUNCTUATION) == []
+    assert page.evaluate(EXERCISES_WITHOUT_PARTS) == []
 
+    page.set_viewport_size(PHONE)
+    page.wait_for_timeout(250)  # formulas that do not fit are broken anew
+    assert page.evaluate(OVERFLOW) <= 1, page.evaluate(TOO_WIDE)
+    assert page.evaluate(STRAY_PUNCTUATION) == []
+    page.set_viewport_size(WIDE)
+
+    page.evaluate(THIN_OUT)
+    assert accessibility_problems(page, ALL_RULES, but="color-contrast") == []
+    page.evaluate(TWO_OF_EACH_KIND)
+    assert accessibility_problems(page, ["color-contrast"]) == []
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
-    page.wait_for_timeout(500)  # colours fade over
     assert accessibility_problems(page, ["color-contrast"]) == []
     assert page.problems == []
 
 
-# axe-core takes most of a minute for the thousands of elements of typeset math and coloured code
-# on one page. Math is MathJax's, and the first listings have all the colours that there are.
-THIN_OUT = """() => {
-    document.querySelectorAll('mjx-container').forEach(e => e.replaceWith('x'));
-    [...document.querySelectorAll('.highlight pre')].slice(12)
-        .forEach(e => { e.textContent = e.textContent; });
-}"""
-ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# What is for tools and authors and must not be seen: roles, tags, calls that made a listing.
+INSIDES = """() => [...document.querySelectorAll('.bd-article :is(p, pre, li, summary)')]
+    .map(e => e.textContent)
+    .filter(text => /# check:|# fmt:|:::|\\{[a-z:]+\\}`|^show_source\\(|○ .*: not yet/m.test(text))
+    .map(text => text.slice(0, 80))
+    .concat([...document.querySelectorAll('.listing')]
+        .filter(e => !/^Source: \\S/.test(e.textContent.trim()) || /:eq:/.test(e.textContent))
+        .map(e => e.textContent.slice(0, 80)))"""
+CAPTION_GAPS = """() => [...document.querySelectorAll('figcaption .caption-number')]
+    .map(e => e.textContent.trim())
+    .filter((text, i) => !new RegExp(`^Figure (\\\\d+\\\\.)?${i + 1}$`).test(text))"""
+# A line that begins with the comma or the full stop that belongs to a formula.
+STRAY_PUNCTUATION = """() => [...document.querySelectorAll('.bd-article p span.math')]
+    .filter(formula => {
+        const text = formula.nextSibling;
+        if (text?.nodeType !== 3 || !/^[.,;:)]/.test(text.data)) return false;
+        if (!formula.offsetWidth) return false;
+        const sign = document.createRange();
+        sign.setStart(text, 0);
+        sign.setEnd(text, 1);
+        return sign.getBoundingClientRect().left < formula.getBoundingClientRect().left;
+    })
+    .map(formula => formula.parentElement.textContent.slice(0, 60))"""
+# Hints and a place for the answer come with a checker; what is to be proved on paper has neither.
+EXERCISES_WITHOUT_PARTS = """() => [...document.querySelectorAll('div.exercise')]
+    .filter(box => !box.querySelector('.fold-solution')
+        || !box.querySelector('.fold-hint') !== !box.querySelector('.fold-answer')
+        || !box.querySelector('.exercise-field[data-exercise]')
+        || box.nextElementSibling?.matches('.tag_solution'))
+    .map(box => box.id)"""
+TOO_WIDE = """() => [...document.querySelectorAll('.bd-article *')]
+    .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .map(e => e.outerHTML.slice(0, 100)).slice(0, 5)"""
 
 
-def untypeset_math(page) -> list[str]:
-    return page.evaluate(
-        """() => [...document.querySelectorAll('span.math, div.math')]
-            .filter(e => !e.querySelector('mjx-container') || e.querySelector('mjx-merror'))
-            .map(e => e.textContent.slice(0, 80))"""
+def first_with(*pieces: str) -> str:
+    """Return the first chapter whose page has all the pieces."""
+    for path in CHAPTERS:
+        text = (HTML / path).read_text("utf8")
+        if all(piece in text for piece in pieces):
+            return path
+    missing(f"No chapter of the built book has {pieces}: run `make book` first.")
+    return ""
+
+
+class TestParts:
+    """What a reader can open, point at and print."""
+
+    KINDS = ["fold-code", "fold-check", "fold-hint", "fold-answer", "fold-solution", "fold-proof"]
+
+    def test_folds_open_by_mouse_and_by_key(self, open_page):
+        path = first_with("fold-code", "fold-check", "fold-hint", "fold-solution")
+        page = open_page(path, WIDE["width"])
+        for kind in self.KINDS:
+            folds = page.locator(f"details.{kind}")
+            if not folds.count():
+                continue
+            fold = folds.first
+            assert not fold.locator(".fold-body").is_visible(), kind
+            fold.locator("summary").click()
+            assert fold.locator(".fold-body").is_visible(), kind
+            fold.locator("summary").press("Enter")
+            assert not fold.locator(".fold-body").is_visible(), kind
+        assert page.problems == []
+
+    def test_a_check_is_one_line(self, open_page):
+        page = open_page(first_with("fold-check"), WIDE["width"])
+        lines = page.locator("details.fold-check > summary").all_inner_texts()
+        assert lines
+        assert all(re.match(r"✓ \S", line) for line in lines)
+
+    @pytest.mark.parametrize(
+        ("piece", "shown"),
+        [
+            ("#equation-", "mjx-container"),
+            ("#thm-", "mjx-container"),
+            ("#fig-", "img"),
+            ("bibliography.html#", "div.citation"),
+        ],
     )
+    def test_previews(self, open_page, piece, shown):
+        """A link shows what it points to, on this page or another, and Escape takes it away."""
+        path = first_with(f'class="reference internal" href="{piece}')
+        page = open_page(path, WIDE["width"])
+        links = page.locator(f".bd-article a.reference.internal[href^='{piece}']")
+        link = links.locator("visible=true").first
+        preview = page.locator("#preview")
+        link.hover()
+        preview.locator(shown).first.wait_for(state="visible")
+        page.keyboard.press("Escape")
+        assert preview.is_hidden()
+        page.mouse.move(0, 0)
+        page.keyboard.press("Tab")  # the focus is the keyboard's from now on
+        link.focus()
+        preview.locator(shown).first.wait_for(state="visible")
+        assert link.get_attribute("aria-describedby") == "preview"
+        box, screen = preview.bounding_box(), page.viewport_size
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= screen["width"]
+        assert page.problems == []
 
+    def test_formulas_and_names_in_code_are_no_tab_stops(self, open_page):
+        page = open_page(first_with("code-name"), WIDE["width"])
+        stops = "mjx-container[tabindex='0'], a.code-name:not([tabindex='-1'])"
+        assert page.locator(stops).count() == 0
 
-def broken_images(page) -> list[str]:
-    return page.evaluate(
-        """() => [...document.images]
-            .filter(i => !i.complete || !i.naturalWidth || i.alt.trim().length < 10)
-            .map(i => `${i.src.slice(-60)} alt=${i.alt}`)"""
-    )
+    def test_print_shows_what_is_folded(self, open_page):
+        page = open_page(first_with("fold-solution"), WIDE["width"])
+        page.emulate_media(media="print")
+        page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+        assert page.locator(".bd-article details:not([open])").count() == 0
+        for hidden in (".bd-sidebar-primary", ".bd-header-article", ".prev-next-area"):
+            assert not page.locator(hidden).first.is_visible(), hidden
+        page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".bd-article details[open]").count() == 0
 
-
-def accessibility_problems(page, rules: list[str]) -> list[tuple]:
-    """Return what axe-core finds."""
-    if not page.evaluate("() => 'axe' in window"):
-        axe = next(p for p in files("axe_playwright_python").iterdir() if p.suffix == ".js")
-        page.add_script_tag(path=str(axe))
-    found = page.evaluate("rules => axe.run({runOnly: rules, preload: false})", rules)
-    return [
-        (violation["id"], node["target"], node["html"][:120])
-        for violation in found["violations"]
-        for node in violation["nodes"]
-    ]
+    def test_wide_formulas_break_on_a_phone_only(self, open_page):
+        """Loaded on a phone, nothing is cut off; made wide again, formulas are as written."""
+        page = open_page(first_with("equation-"), PHONE["width"])
+        rows = "() => document.querySelectorAll('div.math mjx-mtr').length"
+        assert page.evaluate(OVERFLOW) <= 1, page.evaluate(TOO_WIDE)
+        on_phone = page.evaluate(rows)
+        page.set_viewport_size(WIDE)
+        page.wait_for_function(f"n => ({rows})() < n", arg=on_phone)

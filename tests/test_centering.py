@@ -1,4 +1,4 @@
-"""The theorems of chapter 6 on random data, with explicit features, scikit-learn and mpmath."""
+"""The theorems of chapter 8 on random data, with explicit features, scikit-learn and mpmath."""
 
 import copy
 import pickle
@@ -24,6 +24,7 @@ from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, polynomial_fe
 from kpca_edu._engine.centering import center_in_place, row_means, subtract_sums
 from kpca_edu.centering import (
     ClassicalMDS,
+    additive_constant,
     center_cross_gram,
     center_cross_gram_by_means,
     center_gram,
@@ -110,8 +111,8 @@ def test_centring_matrix_centres_features(F):
 @thorough
 @given(symmetric())
 def test_three_forms_agree(K):
-    """Matrices, four terms, sums, and in place: eq-center-matrix, eq-center-expanded,
-    eq-center-means, eq-center-sums, eq-center-shift.
+    """Matrices, four terms, sums, and in place: eq-kpca-centered, eq-center-means,
+    eq-center-sums, eq-center-shift.
     """
     n = len(K)
     E = np.full((n, n), 1 / n)
@@ -130,7 +131,7 @@ def test_three_forms_agree(K):
 @given(features())
 def test_centred_gram_is_gram_of_centred_features(F):
     """JΦΦᵀJ holds the inner products of centred features, with zero row sums:
-    eq-center-matrix, eq-center-null.
+    eq-kpca-centered, eq-center-null.
     """
     centred = subtract_mean(F)
     K, scale = F @ F.T, len(F) * np.abs(F @ F.T).max()
@@ -159,7 +160,7 @@ def test_centring_is_blind_to_sums_of_functions_of_one_sample(K, seed):
 @thorough
 @given(features(least=2))
 def test_what_centring_takes_from_spectrum_and_trace(F):
-    """The trace falls by n‖φ̄‖², and eigenvalues interlace: eq-center-trace, eq-center-interlace."""
+    """The trace falls by n‖φ̄‖², and eigenvalues interlace: eq-kpca-share, eq-center-interlace."""
     K = F @ F.T
     lam, lam_c = linalg.eigvalsh(K)[::-1], linalg.eigvalsh(center_gram(K))[::-1]
     slack = 1e-12 * lam[0] * len(K)
@@ -511,6 +512,66 @@ def test_shares_are_those_of_the_positive_part(n, seed):
     assert found.explained_ratio.sum() == pytest.approx(1)
 
 
+@sparing
+@given(st.integers(4, 25), seeds)
+def test_the_least_additive_constant(n, seed):
+    """D² + 2c has no negative eigenvalue, with less it has one, and B gains cJ:
+    eq-center-additive.
+    """
+    D, others = cities(n, seed), 1 - np.eye(n)
+    c, scale = additive_constant(D), np.max(D**2)
+    B = double_center(D**2)
+    near(double_center(D**2 + 2 * c * others), B + c * centering_matrix(n), 10 * scale)
+    assert linalg.eigvalsh(double_center(D**2 + 2 * c * others))[0] > -1e-12 * n * scale
+    if c > 1e-6:
+        assert linalg.eigvalsh(double_center(D**2 + 1.9 * c * others))[0] < 0
+    assert additive_constant(cities(n, seed, "euclidean")) == 0
+
+
+@sparing
+@given(st.integers(4, 25), st.integers(1, 3), seeds)
+def test_no_points_have_less_strain(n, k, seed):
+    """‖B − YYᵀ‖ is least for the map, also if B is indefinite: eq-center-strain."""
+    D, rng = cities(n, seed), np.random.default_rng(seed)
+    B = double_center(D**2)
+    lam = linalg.eigvalsh(B)[::-1]
+    if lam[k - 1] < 1e-9 * lam[0]:
+        return
+    Z = classical_mds(D, k).Z
+    least = np.sum((B - Z @ Z.T) ** 2)
+    assert least == pytest.approx(np.sum(lam[k:] ** 2), abs=1e-9 * np.sum(lam**2))
+    for size in (1e-3, 0.1, 1.0):
+        Y = Z + size * rng.standard_normal(Z.shape)
+        assert np.sum((B - Y @ Y.T) ** 2) >= least * (1 - 1e-12)
+        C = rng.standard_normal((n, k)) * size
+        assert np.sum((B - C @ C.T) ** 2) >= least * (1 - 1e-12)
+
+
+def test_isomap_is_classical_scaling():
+    """scikit-learn's Isomap gives the map of path lengths: eq-center-mds."""
+    from scipy.sparse.csgraph import shortest_path
+    from sklearn.manifold import Isomap
+    from sklearn.neighbors import kneighbors_graph
+
+    X = samples(60, 3)
+    D = shortest_path(kneighbors_graph(X, 8, mode="distance"), directed=False)
+    theirs = Isomap(n_neighbors=8, n_components=2).fit_transform(X)
+    near(np.abs(classical_mds((D + D.T) / 2, 2).Z), np.abs(theirs), 1e5)
+
+
+def test_interlacing_of_an_indefinite_matrix():
+    """An eigenvalue below zero may rise: −11ᵀ becomes zero. On sums zero all interlace:
+    eq-center-interlace.
+    """
+    near(center_gram(-np.ones((4, 4))), 0)
+    for seed in range(5):
+        A = np.random.default_rng(seed).standard_normal((9, 9)) - 1
+        K, basis = A + A.T, linalg.null_space(np.ones((1, 9)))
+        lam, mu = linalg.eigvalsh(K)[::-1], linalg.eigvalsh(basis.T @ K @ basis)[::-1]
+        assert np.all(mu <= lam[:-1] + 1e-12)
+        assert np.all(lam[1:] <= mu + 1e-12)
+
+
 def test_shares_of_many_points(monkeypatch):
     """By Lanczos as by LAPACK; beyond the size where all eigenvalues are computed, they are NaN."""
     D = cities(700, 0)
@@ -797,6 +858,8 @@ BAD = [
     (classical_mds, (1 - EYE, 3), "at most 2 exist"),
     (classical_mds, (1 - EYE, 0), "at least 1"),
     (classical_mds, (0 * EYE, 1), "coincide"),
+    (additive_constant, (EYE,), "diagonal of D is not zero"),
+    (additive_constant, (EYE - 1,), "negative entry"),
     (MAP.encode, (-EYE,), "negative entry"),
     (MAP.encode, (np.ones((2, 2)),), "2 columns and the model was fitted on 3"),
     (MAP.encode, (np.ones(3),), "1-D"),
@@ -861,7 +924,7 @@ def test_bad_blocks():
 
 @pytest.mark.parametrize(("degree", "offset"), [(1, 0.0), (2, 1.0), (3, 0.5)])
 def test_polynomial_kernel_centred_is_kernel_of_centred_features(degree, offset):
-    """The features of the polynomial kernel, written out and centred: eq-center-matrix,
+    """The features of the polynomial kernel, written out and centred: eq-kpca-centered,
     eq-center-cross.
     """
     X, T = samples(20), samples(5, seed=1)
@@ -873,10 +936,13 @@ def test_polynomial_kernel_centred_is_kernel_of_centred_features(degree, offset)
     near(center_cross_gram(K_new, K), (G - mean) @ (F - mean).T, 100 * np.abs(K_new).max())
 
 
-def test_bottom_of_the_laplacian_is_not_the_top_of_the_centred_kernel():
-    """With the same weights for all pairs, Laplacian methods find another plane."""
+def test_the_bottom_of_the_laplacian_is_kernel_pca_of_its_pseudo_inverse():
+    """With W itself kernel PCA finds another plane, with L⁺ exactly that of L."""
     X = samples(40)
     W = rbf(1.0)(X, X)
     kpca = linalg.eigh(center_gram(W))[1][:, -2:]
     graph = linalg.eigh(np.diag(W.sum(axis=1)) - W)[1][:, 1:3]
     assert np.degrees(linalg.subspace_angles(kpca, graph)).max() > 45
+    inverse = linalg.pinvh(np.diag(W.sum(axis=1)) - W)
+    found = linalg.eigh(center_gram(inverse))[1][:, -2:]
+    assert np.degrees(linalg.subspace_angles(found, graph)).max() < 1e-5

@@ -8,17 +8,22 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from matrices import orthonormal, seeds, sparing, thorough
-from scipy import integrate, sparse
+from scipy import integrate, optimize, sparse
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_wine
+from sklearn.decomposition import FactorAnalysis
 
 from kpca_edu import choosing_k as module
-from kpca_edu._engine.checks import ConvergenceWarning
+from kpca_edu._engine.checks import ConvergenceWarning, row_folds
+from kpca_edu._engine.choices import in_squared_units, largest_k, over_folds
 from kpca_edu._engine.filling import nearest_of_rank, settle
-from kpca_edu._engine.likelihoods import log_likelihoods, parameter_counts
+from kpca_edu._engine.likelihoods import judged, log_likelihoods, parameter_counts
+from kpca_edu._engine.noise import sides
 from kpca_edu._engine.tables import centred_table, entry_folds
 from kpca_edu.choosing_k import (
+    Resampled,
     bic_of_each_k,
+    bootstrap_pca,
     choose_k_by_bic,
     choose_k_by_cross_validation,
     choose_k_by_error,
@@ -30,11 +35,16 @@ from kpca_edu.choosing_k import (
     hard_threshold_factor,
     held_out_errors,
     held_out_log_likelihood,
+    held_out_residuals,
+    held_out_row_errors,
     marchenko_pastur_median,
+    noise_level,
+    optimal_shrinkage,
     parallel_variances,
+    shrink_singular_values,
 )
 from kpca_edu.datasets import tobamovirus
-from kpca_edu.pca import fit_pca
+from kpca_edu.pca import fit_pca, standardize
 from kpca_edu.ppca import PPCA, fit_ppca, maximum_likelihood, spectrum
 from kpca_edu.svd import low_rank
 
@@ -49,12 +59,16 @@ RULES = {
     "parallel analysis": lambda X: choose_k_by_parallel_analysis(X, 1, repeats=20),
     "hard threshold": lambda X: choose_k_by_hard_threshold(X),
     "cross-validation": lambda X: choose_k_by_cross_validation(X, max_k=3, folds=3, rng=1),
+    "left-out rows": lambda X: choose_k_by_cross_validation(X, leave="rows", folds=3, rng=1),
     "bic": lambda X: choose_k_by_bic(X),
     "held-out likelihood": lambda X: choose_k_by_held_out_likelihood(X, folds=3, rng=1),
 }
 CURVES = {
     "parallel variances": lambda X: parallel_variances(X, 1, repeats=3),
     "threshold": lambda X: hard_threshold(X),
+    "noise level": lambda X: noise_level(X),
+    "shrinkage": lambda X: shrink_singular_values(X),
+    "errors of rows": lambda X: held_out_row_errors(X, max_k=2, folds=3),
     "held-out errors": lambda X: held_out_errors(X, max_k=2, folds=3),
     "bic of each k": lambda X: bic_of_each_k(X),
     "held-out log-likelihood": lambda X: held_out_log_likelihood(X, folds=3),
@@ -105,6 +119,17 @@ def test_units_and_origin_do_not_matter(rule):
         m = 1e4 * np.random.default_rng(seed).standard_normal(8)
         for c, shift in ((1, one_column), (-3.7, m), (1e200, 0), (1e-200, 0), (2.0**-1000, 0)):
             assert rule(c * X + shift) == k, f"c={c}, seed={seed}"
+
+
+@sparing
+@given(st.sampled_from(list(RULES)), seeds, st.floats(-30, 30), st.floats(-3, 3))
+def test_no_rule_sees_units_or_origin(name, seed, exponent, size):
+    """X and cX + 1mᵀ get the same k, for any c = ±2^t and any moderate m."""
+    rng = np.random.default_rng(seed)
+    X = planted([30.0, 20.0], 30, 6, seed)
+    c = 2.0 ** round(exponent) * rng.choice([-1.0, 1.0])
+    m = 10.0**size * abs(c) * rng.standard_normal(6)
+    assert RULES[name](c * X + m) == RULES[name](X)
 
 
 @pytest.mark.parametrize("rule", ["error", "squared error", "hard threshold", "bic"])
@@ -195,6 +220,45 @@ def test_single_precision_is_enough():
 def test_every_public_name_is_tested_here():
     """All that the module offers is imported by this file."""
     assert set(module.__all__) <= set(globals())
+
+
+# --- what the rules share ------------------------------------------------------------------------
+
+
+def test_sums_over_folds_are_those_of_a_plain_loop():
+    """Each row is left out once; the sum ends with the shortest curve: eq-ppca-held-out."""
+    X = np.arange(33.0).reshape(11, 3)
+
+    def curve(rest, left_out):
+        return np.outer(np.arange(1, len(left_out) + 3), rest.sum() + 2 * left_out.sum()).ravel()
+
+    plain = [curve(np.delete(X, rows, 0), X[rows]) for rows in row_folds(11, 4, 5)]
+    shortest = min(map(len, plain))
+    expected = sum(values[:shortest] for values in plain)
+    np.testing.assert_allclose(over_folds(X, 4, 5, False, curve), expected)
+
+
+def test_the_largest_k_and_the_sides():
+    """No max_k means all there are; centring takes one row; units are squared without overflow."""
+    assert largest_k(None, 4, "x") == 4
+    assert largest_k(2, 4, "x") == 2
+    with pytest.raises(ValueError, match="at most 4"):
+        largest_k(5, 4, "x")
+    with pytest.raises(ValueError, match="drop repeated rows"):
+        largest_k(None, -1, "x")
+    assert sides(centred_table(np.eye(5, 9))) == (4, 9)
+    assert sides(centred_table(np.eye(9, 5))) == (5, 8)
+    assert in_squared_units(np.array([1e-200]), 1e180) == pytest.approx(1e160)
+
+
+def test_judged_rows_are_those_less_the_mean():
+    """A fit judges rows by its own mean: eq-ppca-held-out."""
+    fit = spectrum(WINE[:100])
+    expected = [
+        PPCA(m.mean, m.W, m.sigma2).log_likelihood(WINE[100:])
+        for m in (maximum_likelihood(fit, k) for k in range(4))
+    ]
+    np.testing.assert_allclose(judged(fit, WINE[100:])[:4], expected)
 
 
 # --- how much may be lost ------------------------------------------------------------------------
@@ -288,7 +352,7 @@ def test_a_tie_with_shuffled_data_is_no_structure():
 
 
 def test_published_approximation_of_the_threshold():
-    """Gavish and Donoho's cubic fits λ(β)/√μ(β) to 0.02: eq-pca-threshold-unknown eq-pca-lambda."""
+    """Gavish and Donoho's cubic fits τ_β/√m_β to 0.02: eq-pca-threshold-unknown eq-pca-lambda."""
     for beta in np.linspace(0.02, 1, 15):
         found = hard_threshold_factor(beta) / np.sqrt(marchenko_pastur_median(beta))
         cubic = 0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43
@@ -303,7 +367,7 @@ def test_published_factor_of_square_matrices():
 
 @pytest.mark.parametrize("beta", [1e-3, 0.1, 0.5, 0.9, 1.0])
 def test_half_of_the_noise_lies_below_the_median(beta):
-    """∫f = 1 and ∫f up to μ(β) is one half, by direct integration: eq-pca-marchenko-pastur."""
+    """∫f = 1 and ∫f up to m_β is one half, by direct integration: eq-pca-marchenko-pastur."""
     a, b = (1 - np.sqrt(beta)) ** 2, (1 + np.sqrt(beta)) ** 2
 
     def density(root):  # in √t, which tames 1/√t at 0 for β = 1
@@ -323,7 +387,7 @@ def test_factor_of_square_matrices():
 
 @pytest.mark.parametrize("shape", [(401, 100), (101, 400)])
 def test_threshold_of_known_and_estimated_noise_agree(shape):
-    """τ = λ(β)√Nσ with the longer side of (n − 1)×d: eq-pca-threshold eq-pca-threshold-unknown."""
+    """τ = τ_β√Nσ with the longer side of (n − 1)×d: eq-pca-threshold eq-pca-threshold-unknown."""
     X = 0.3 * np.random.default_rng(0).standard_normal(shape)
     known = hard_threshold(X, sigma=0.3)
     beta = min(shape[0] - 1, shape[1]) / max(shape[0] - 1, shape[1])
@@ -363,6 +427,179 @@ def test_where_the_hypotheses_of_the_threshold_fail():
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         assert choose_k_by_hard_threshold(X) > 4
         assert choose_k_by_parallel_analysis(X, seed, repeats=20) == 2
+
+
+# --- the edge, planted components, shrinkage -----------------------------------------------------
+
+
+def spike(x, beta):
+    """Return the size and the product of cosines that noise leaves of a component x, in units."""
+    y = np.sqrt(x**2 + 1 + beta + beta / x**2)
+    return y, (x**4 - beta) / (x**3 * y)
+
+
+def test_noise_ends_at_its_edge():
+    """The largest value is near √N + √(βN), beyond it at times, hardly ever by much: eq-k-edge."""
+    rng = np.random.default_rng(0)
+    tops = [np.linalg.norm(rng.standard_normal((400, 100)), 2) / 30 for _ in range(60)]
+    assert abs(np.mean(tops) - 1) < 0.02
+    assert 0.02 < np.mean(np.greater(tops, 1)) < 0.4  # 17 % in the limit
+    assert max(tops) < 1.04
+
+
+@pytest.mark.parametrize("shape", [(400, 100), (100, 400), (200, 200)])
+@pytest.mark.parametrize("x", [1.3, 2.0, 4.0])
+def test_what_noise_does_to_a_component(shape, x):
+    """Planted in noise, it comes out larger and crooked: eq-k-spike eq-k-cosine."""
+    beta, found = min(shape) / max(shape), []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        u, v = orthonormal(shape[0], 1, rng)[:, 0], orthonormal(shape[1], 1, rng)[:, 0]
+        noise = rng.standard_normal(shape) / np.sqrt(max(shape))
+        U, s, Vt = np.linalg.svd(x * np.outer(u, v) + noise, full_matrices=False)
+        found.append((s[0], (u @ U[:, 0]) * (v @ Vt[0])))
+    np.testing.assert_allclose(np.mean(found, axis=0), spike(x, beta), atol=0.06)
+
+
+@thorough
+@given(st.floats(0.01, 1), st.floats(1.001, 20))
+def test_the_best_size_is_the_bottom_of_a_parabola(beta, times):
+    """η(y) = xc makes η² − 2ηxc + x² least: eq-k-shrinker eq-k-spike eq-k-cosine."""
+    x = beta**0.25 * times
+    y, c = spike(x, beta)
+    assert optimal_shrinkage([y], beta)[0] == pytest.approx(x * c, rel=1e-6, abs=1e-6)
+
+
+@thorough
+@given(st.floats(0.01, 1))
+def test_keeping_pays_beyond_the_threshold(beta):
+    """y < 2η(y) from τ_β on, and not before: eq-pca-lambda eq-k-shrinker."""
+    factor, edge = hard_threshold_factor(beta), 1 + np.sqrt(beta)
+
+    def gain(y):
+        return 2 * optimal_shrinkage([y], beta)[0] - y
+
+    assert optimize.brentq(gain, edge, 10) == pytest.approx(factor, rel=1e-9)
+    assert gain(0.999 * factor) < 0 < gain(1.001 * factor)
+
+
+def test_shrunken_values_by_hand():
+    """√(6.25 · 2.25)/2.5 = 1.5 for β = 1; zero up to the edge; a giant stays: eq-k-shrinker."""
+    assert optimal_shrinkage([2.5], 1.0) == pytest.approx([1.5])
+    assert optimal_shrinkage(25.0, 1.0, unit=10.0) == pytest.approx(15.0)
+    assert np.array_equal(optimal_shrinkage([0.0, 1.0, 2.0], 1.0), [0, 0, 0])
+    assert optimal_shrinkage([1e6], 0.3) == pytest.approx([1e6])
+    assert np.array_equal(optimal_shrinkage([0.0, 3.0], 0.5, unit=0.0), [0, 3])  # no noise
+
+
+def test_shrinking_is_the_best_of_all_sizes():
+    """On average no factor between 0.7 and 1.3 of η loses less: eq-k-shrinker."""
+    factors_tried = np.linspace(0.7, 1.3, 7)
+    losses = np.zeros(7)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        low = orthonormal(150, 3, rng) * [30, 22, 17] @ orthonormal(75, 3, rng).T
+        U, s, Vt = np.linalg.svd(low + rng.standard_normal((150, 75)), full_matrices=False)
+        eta = optimal_shrinkage(s, 0.5, unit=np.sqrt(150))
+        for i, factor in enumerate(factors_tried):
+            losses[i] += np.sum(((U * factor * eta) @ Vt - low) ** 2)
+    assert np.argmin(losses) == 3
+
+
+def test_shrinking_beats_cutting():
+    """In each of 10 tables it is nearer to the truth than the best cut: eq-k-shrinker."""
+    for seed in range(10):
+        X = planted([42.0, 28.0, 21.0, 17.0, 14.0], 200, 100, seed) - 2
+        rng = np.random.default_rng(seed)
+        truth = (
+            orthonormal(200, 5, rng) * [42.0, 28.0, 21.0, 17.0, 14.0] @ orthonormal(100, 5, rng).T
+        )
+        cuts = [np.sum((fit_pca(X, k).reconstruct(X) - truth) ** 2) for k in range(8)]
+        for sigma in (None, 1.0):
+            assert np.sum((shrink_singular_values(X, sigma=sigma) - truth) ** 2) < min(cuts)
+
+
+def test_shrinking_keeps_means_and_units():
+    """Means stay; cX + 1mᵀ becomes c times the result + 1mᵀ; no noise, no change: eq-k-shrinker."""
+    X = planted([20.0, 15.0], 40, 10)
+    cleaned = shrink_singular_values(X)
+    np.testing.assert_allclose(cleaned.mean(axis=0), X.mean(axis=0))
+    m = np.arange(10.0)
+    for c in (-3.0, 1e100, 1e-100):
+        got = shrink_singular_values(c * X + c * m)
+        np.testing.assert_allclose(got, c * (cleaned + m), rtol=1e-9, atol=1e-9 * abs(c))
+    low = np.outer(np.arange(30.0), np.arange(8.0)) + 1
+    np.testing.assert_allclose(shrink_singular_values(low), low, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(401, 100), (101, 400), (200, 50)])
+def test_the_noise_is_measured(shape):
+    """σ̂ finds σ in noise, with three components too, and scales with the data: eq-k-noise-level."""
+    X = planted([60.0, 50.0, 40.0], *shape, noise=0.3)
+    assert noise_level(X) == pytest.approx(0.3, rel=0.05)
+    for c in (1e-200, -7.0, 1e200):
+        assert noise_level(c * X) == pytest.approx(abs(c) * noise_level(X))
+
+
+# --- rows left out -------------------------------------------------------------------------------
+
+
+@thorough
+@given(st.integers(2, 9), st.integers(0, 8), seeds)
+def test_an_entry_told_by_the_rest_of_its_row(d, k, seed):
+    """Residual over 1 − leverage is least squares without the entry: eq-k-leverage."""
+    assume(k < d)
+    rng = np.random.default_rng(seed)
+    V, Y = orthonormal(d, k, rng) if k else np.zeros((d, 0)), rng.standard_normal((3, d))
+    lacks = held_out_residuals(Y, V)
+    for j in range(d):
+        rest = np.arange(d) != j
+        if 1 - np.sum(V[j] ** 2) < 1e-6:
+            continue
+        Z = np.linalg.lstsq(V[rest], Y[:, rest].T, rcond=None)[0]
+        np.testing.assert_allclose(lacks[:, j], Y[:, j] - V[j] @ Z, rtol=1e-5, atol=1e-6)
+
+
+def test_an_entry_that_the_rest_can_not_tell():
+    """Leverage one: the shortest solution predicts zero, so all of the entry is lacking."""
+    V = np.array([[1.0, 0], [0, 0.6], [0, 0.8]])
+    lacks = held_out_residuals([[5.0, 3.0, 4.0]], V)
+    np.testing.assert_allclose(lacks, [[5.0, 0.0, 0.0]], atol=1e-12)
+
+
+def test_errors_of_rows_by_hand():
+    """Each row is told by directions of the other folds, entry by entry: eq-k-leverage."""
+    X = planted([20.0, 9.0], 10, 5, 3)
+    wanted = np.zeros(4)
+    for i in range(10):
+        others = np.delete(X, i, axis=0)
+        for k in range(4):
+            fit = fit_pca(others, k)
+            for j in range(5):
+                rest = np.arange(5) != j
+                y = X[i] - fit.mean
+                z = np.linalg.lstsq(fit.V[rest], y[rest], rcond=None)[0] if k else np.zeros(0)
+                wanted[k] += (y[j] - fit.V[j] @ z) ** 2 / X.size
+    np.testing.assert_allclose(held_out_row_errors(X, max_k=3, folds=10), wanted, rtol=1e-6)
+    for c, m in ((-3.0, 100.0), (1e100, 0.0)):
+        moved = held_out_row_errors(c * X + m, max_k=3, folds=10)
+        np.testing.assert_allclose(moved, c**2 * wanted, rtol=1e-6)
+
+
+def test_left_out_rows_can_choose():
+    """Three components of 60×12 are found in nearly all tables: eq-k-leverage."""
+    ks = [
+        choose_k_by_cross_validation(planted([30.0, 24.0, 18.0], 60, 12, seed), leave="rows")
+        for seed in range(20)
+    ]
+    assert ks.count(3) >= 18
+
+
+def test_few_rows_leave_few_directions():
+    """No more k are tried than the rows that stay in have directions: eq-k-leverage."""
+    X = np.random.default_rng(0).standard_normal((6, 20))
+    assert held_out_row_errors(X, folds=3).shape == (4,)  # four rows, centred: k up to 3
+    assert held_out_row_errors(X.T, folds=4).shape == (6,)  # d = 6: k up to 5
 
 
 # --- entries left out ----------------------------------------------------------------------------
@@ -537,6 +774,28 @@ def test_both_choices_find_the_true_k(k):
     assert set(found) <= {k, k + 1}  # one too many now and then
 
 
+def test_few_rows_are_innocent():
+    """38 rows that obey the model with k = 2: BIC says 2; the viruses get 15: eq-ppca-bic."""
+    model = fit_ppca(VIRUSES, 2)
+    assert all(choose_k_by_bic(model.sample(38, seed)) == 2 for seed in range(20))
+    assert choose_k_by_bic(VIRUSES) > 10
+
+
+def test_factor_analysis_is_ahead_on_the_viruses():
+    """Same folds, noise by column: higher likelihood of new rows, top at 2: eq-k-factors."""
+    by_factors = np.zeros(4)
+    for rows in np.array_split(np.random.default_rng(0).permutation(38), 5):
+        rest = np.delete(VIRUSES, rows, axis=0)
+        for k in range(1, 4):
+            fit = FactorAnalysis(k, svd_method="lapack", max_iter=5000).fit(rest)
+            W, psi = fit.components_.T, fit.noise_variance_
+            law = multivariate_normal(rest.mean(axis=0), W @ W.T + np.diag(psi))
+            by_factors[k] += law.logpdf(VIRUSES[rows]).sum()
+    ours = held_out_log_likelihood(VIRUSES, rng=0)
+    assert by_factors[2] > ours.max() + 30
+    assert np.argmax(by_factors[1:]) == 1
+
+
 def test_unequal_noise_is_taken_for_directions():
     """Two factors, noise that differs by column: both rules go far beyond 2 as n grows."""
     noise = np.geomspace(0.2, 4, 10)
@@ -560,13 +819,54 @@ def test_choices_with_few_rows():
     assert np.isfinite(held_out_log_likelihood(doubled, folds=4)).all()
 
 
+# --- how sure ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_bootstrap_is_pca_of_drawn_rows(scale):
+    """Rows drawn with replacement, each table fitted by itself, signs matched: eq-k-bootstrap."""
+    X = planted([30.0, 15.0], 40, 6, 5) * [1, 2, 3, 1, 2, 3]
+    drawn = bootstrap_pca(X, 2, repeats=5, scale=scale, rng=7)
+    assert isinstance(drawn, Resampled)
+    rng = np.random.default_rng(7)
+    whole = fit_pca(standardize(X)[0] if scale else X, 2)
+    for variances, V in zip(drawn.variances, drawn.V, strict=True):
+        rows = X[rng.integers(0, 40, 40)]
+        Y = (rows - rows.mean(axis=0)) / (rows.std(axis=0) if scale else 1)
+        np.testing.assert_allclose(variances, svdvals(Y)[:2] ** 2 / 40)
+        assert np.all(np.sum(V * whole.V, axis=0) >= 0)
+        Vt = np.linalg.svd(Y, full_matrices=False)[2][:2]
+        np.testing.assert_allclose(np.abs(Vt @ V), np.eye(2), atol=1e-7)
+
+
+def test_bootstrap_intervals():
+    """They hold the truth of strong components, and turn wide where a gap is small."""
+    held, spread = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((100, 6)) * np.sqrt([13, 6, 1.05, 1, 0.9, 0.8])
+        drawn = bootstrap_pca(X, 4, repeats=100, rng=seed)
+        low, high = np.quantile(drawn.variances[:, 0], [0.025, 0.975])
+        held.append(low <= 13 <= high)
+        spread.append(np.ptp(np.quantile(drawn.V, [0.025, 0.975], axis=0), axis=0).mean(axis=0))
+    assert np.mean(held) >= 0.8
+    first, _, third, _ = np.mean(spread, axis=0)
+    assert third > 3 * first
+
+
 # --- options -------------------------------------------------------------------------------------
 
 
 def test_progress_bars(capsys, monkeypatch):
     """A bar is shown if asked for, and its absence is one clear sentence."""
     X = planted([9.0], 10, 4)
-    for show in (held_out_errors, parallel_variances, held_out_log_likelihood):
+    for show in (
+        held_out_errors,
+        held_out_row_errors,
+        parallel_variances,
+        held_out_log_likelihood,
+        lambda X, **options: bootstrap_pca(X, 1, **options),
+    ):
         show(X)
         assert capsys.readouterr().err == ""
         show(X, progress=True)
@@ -608,6 +908,22 @@ BAD = {
     "half a fold of rows": (lambda: held_out_log_likelihood(X, folds=2.5), "folds=2.5"),
     "folds of rows": (lambda: choose_k_by_held_out_likelihood(X, folds=50), "folds=50 of 12 rows"),
     "held-out k": (lambda: held_out_errors(X, max_k=5), "k=5 components.*at most 4"),
+    "leave": (
+        lambda: choose_k_by_cross_validation(X, leave="columns"),
+        'leave=.*"entries", "rows"',
+    ),
+    "k of left-out rows": (lambda: held_out_row_errors(X, max_k=5), "k=5 components.*at most 4"),
+    "folds of left-out rows": (lambda: held_out_row_errors(X, folds=13), "folds=13 of 12 rows"),
+    "one column of rows": (lambda: held_out_row_errors(X[:, :1]), "X has one column"),
+    "crooked V": (lambda: held_out_residuals(X, np.ones((5, 2))), "not orthonormal"),
+    "sigma of shrinkage": (lambda: shrink_singular_values(X, sigma=-1), "sigma=-1"),
+    "beta of shrinkage": (lambda: optimal_shrinkage([1.0], 3.0), "short side over the long"),
+    "unit of shrinkage": (lambda: optimal_shrinkage([1.0], 0.5, unit=-1), "unit=-1"),
+    "text of shrinkage": (lambda: optimal_shrinkage(["a"], 0.5), "not numbers"),
+    "k of bootstrap": (lambda: bootstrap_pca(X, 6), "k=6"),
+    "repeats of bootstrap": (lambda: bootstrap_pca(X, 1, repeats=0), "repeats=0"),
+    "scale of bootstrap": (lambda: bootstrap_pca(X, 1, scale="yes"), "scale='yes'"),
+    "holes of bootstrap": (lambda: bootstrap_pca(NAN * X, 1), "60 of its 60 values are missing"),
     "half a k": (lambda: choose_k_by_cross_validation(X, max_k=1.5), "k=1.5 is no number"),
     "k of bic": (lambda: choose_k_by_bic(X, max_k=5), "k=5 components.*some noise.*at most 4"),
     "k of rows": (lambda: held_out_log_likelihood(X[:5], max_k=4, folds=5), "at most 2 exist"),
@@ -649,6 +965,8 @@ def test_options_have_to_be_named():
         lambda: choose_k_by_hard_threshold(X, 1.0),
         lambda: choose_k_by_parallel_analysis(X, 0, 10),
         lambda: choose_k_by_bic(X, 3),
+        lambda: held_out_row_errors(X, 3),
+        lambda: bootstrap_pca(X, 2, 100),
         lambda: held_out_log_likelihood(X, [1, 2]),
     ):
         with pytest.raises(TypeError, match="positional"):

@@ -22,15 +22,20 @@ from kpca_edu import (
     best_subset,
     denoise,
     fit_kernel_pca,
+    fit_kernel_pca_features,
     fit_kernel_pca_gram,
     fit_pca,
+    fit_pca_blocks,
     fit_ppca,
     fit_ppca_em,
     fit_sparse_pca,
+    fourier_features,
+    nystrom,
     power_iteration,
     preimage,
     randomized_svd,
     subspace_iteration,
+    summarize,
     svd_by_deflation,
     svd_by_projection,
     thin_svd,
@@ -86,6 +91,10 @@ RESULTS = {
     "truncated power": lambda X: truncated_power(X.T @ X, 2),
     "generalized power": lambda X: generalized_power(X, 0.1),
     "Preimage": lambda X: preimage(fit_kernel_pca(X, 3, rbf(4.0)), np.zeros((2, 3)), "nearest"),
+    "Moments": lambda X: summarize(X),
+    "FeaturePCA": lambda X: fit_kernel_pca_features(X, 2, nystrom(X, 20, rbf(4.0))),
+    "NystromMap": lambda X: nystrom(X, 20, rbf(4.0)),
+    "FourierMap": lambda X: fourier_features(X.shape[1], 20, 4.0),
     "ScoreRegression": lambda X: fit_score_regression(fit_kernel_pca(X, 3, rbf(4.0))),
 }
 each_result = pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
@@ -188,7 +197,7 @@ def test_signatures(function):
     positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     with_default = [p for p in positional if p.default is not p.empty]
     if function.__name__.startswith("fit_"):
-        allowed = {"X", "K", "k", "kernel", "model"}
+        allowed = {"X", "K", "k", "kernel", "model", "blocks", "array", "features"}
         assert {p.name for p in positional} <= allowed, [p.name for p in positional]
     assert len(positional) <= 4, [p.name for p in positional]
     assert len(with_default) <= 2, [p.name for p in with_default]
@@ -284,6 +293,9 @@ HOT_PATHS = {
     "sparse PCA, penalties": lambda: fit_sparse_pca(LARGE, 3, l1=0.02),
     "sparse PCA": lambda: fit_sparse_pca(LARGE, 3),
     "encoding": lambda: MODEL.encode(LARGE),
+    "streaming PCA": lambda: fit_pca_blocks([LARGE[:300], LARGE[300:]], 3),
+    "Nyström": lambda: fit_kernel_pca_features(LARGE, 3, nystrom(LARGE, 50, rbf(6.0))),
+    "Fourier": lambda: fit_kernel_pca_features(LARGE, 3, fourier_features(12, 50, 6.0)),
     **{
         f"denoising, {method}": lambda method=method: denoise(MODEL, LARGE[300:400], method)
         for method in ("nearest", "fixed-point", "gradient", "mds", "ridge")
@@ -314,6 +326,10 @@ def test_no_module_takes_lapack_or_blas_from_scipy():
 
 SCALES = [1e-100, 2.0**-40, 1000.0, 1e100]
 FITS = {
+    "streaming PCA": lambda X, c: fit_pca_blocks(np.array_split(X, 7), 2).V,
+    "Nyström": lambda X, c: (
+        fit_kernel_pca_features(X, 2, nystrom(X, 20, rbf(4.0 * c))).explained_ratio
+    ),
     "PCA": lambda X, c: fit_pca(X, 2).explained_ratio,
     "PCA directions": lambda X, c: fit_pca(X, 2).V,
     "PPCA": lambda X, c: fit_ppca(X, 2).W / c,

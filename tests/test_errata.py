@@ -1,5 +1,6 @@
 """The numbers on the errata page, computed again from the statements beside them."""
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,59 @@ def test_two_relative_errors():
     lost = s2[1:].sum() / s2.sum()
     assert says("Relative error", lost, np.sqrt(lost))
     assert f"{np.sqrt(0.05):.0%}".replace("%", " %") in entry("Relative error")
+
+
+def test_top_value_of_what_is_left():
+    """s_{k+1} is a value: the spectral norm of A − A_k: eq-error-spectral."""
+    left_over = np.diag([0, 2, 1, 0.5])
+    assert np.linalg.norm(left_over, 2) == 2
+    assert "*value*" in entry("A value called a vector")
+
+
+def test_orthogonal_factors_may_reflect():
+    """If det A < 0, exactly one of the two factors has determinant −1: eq-svd-full."""
+    U, _, Vt = np.linalg.svd([[0.0, 1.0], [2.0, 0.0]])
+    assert np.linalg.det(U) * np.linalg.det(Vt) == pytest.approx(-1)
+    assert "reflections" in entry("Rotation, scaling, rotation")
+
+
+def test_same_eigenvalues_but_for_zeros():
+    """AᵀA is 4 × 4, AAᵀ is 2 × 2, and so is no square of the 2 × 4 matrix of singular values."""
+    A = np.random.default_rng(0).standard_normal((2, 4))
+    long, short = np.linalg.eigvalsh(A.T @ A), np.linalg.eigvalsh(A @ A.T)
+    np.testing.assert_allclose(long[:2], 0, atol=1e-12)
+    np.testing.assert_allclose(long[2:], short)
+    S = np.zeros((2, 4))
+    np.fill_diagonal(S, np.sqrt(short[::-1]))
+    with pytest.raises(ValueError, match="matmul"):
+        S @ S
+    np.testing.assert_allclose(np.diag(S.T @ S), [*short[::-1], 0, 0])
+    assert "*non-zero*" in entry("Same eigenvalues?")
+
+
+def test_two_best_approximations():
+    """diag(2, 1, 1) has two best matrices of rank two: cor-unique."""
+    A = np.diag([2.0, 1.0, 1.0])
+    errors = [np.linalg.norm(A - np.diag(d)) for d in ([2, 1, 0], [2, 0, 1])]
+    assert errors == [1, 1]
+    assert "need not be unique" in entry("For any k")
+
+
+def test_the_null_space_may_be_larger():
+    """Rank 1 ≤ k = 2 in five columns: the null space has dimension 4 > 5 − 2: lem-hide."""
+    B = np.outer([1.0, 2.0], np.ones(5))
+    assert 5 - np.linalg.matrix_rank(B) == 4
+    assert "*at least*" in entry("The kernel of B")
+
+
+def test_projections_of_columns_find_left_vectors():
+    """‖u₁u₁ᵀA‖ = s₁, and no other line keeps more: eq-keeps-most."""
+    A = np.array([[2.0, 1.0], [0.0, 1.0]])
+    U, s, Vt = np.linalg.svd(A)
+    left, right = (np.linalg.norm(np.outer(w, w) @ A) for w in (U[:, 0], Vt[0]))
+    assert left == pytest.approx(s[0])
+    assert right < left - 0.01
+    assert "*left*" in entry("Left or right")
 
 
 @pytest.mark.parametrize("n", [5, 20])
@@ -144,6 +198,29 @@ def test_the_bounds_from_weak_to_sharp():
     ]
     assert bounds == sorted(bounds)
     assert says("Far from sharp", *bounds)
+
+
+def test_a_basis_needs_the_null_space():
+    """Of the start (1, 0) only its part along v₁ = (1, 1)/√2 is spanned: eq-power-coords."""
+    A = np.array([[1.0, 1.0]])
+    v, start = np.linalg.svd(A)[2][0], np.array([1.0, 0.0])
+    left_over = start - (v @ start) * v
+    np.testing.assert_allclose(A @ left_over, 0, atol=1e-15)
+    assert says("A basis that stops", np.linalg.norm(left_over))
+
+
+def test_projecting_once_is_not_enough():
+    """A start at right angles to v₁ returns to it by rounding: eq-projection."""
+    Q, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))
+    M = Q * [1.0, 0.5, 0.1] @ Q.T
+    once, always = Q[:, 1].copy(), Q[:, 1].copy()
+    for _ in range(200):
+        once, always = M @ once, M @ always
+        always -= (Q[:, 0] @ always) * Q[:, 0]
+        once, always = once / np.linalg.norm(once), always / np.linalg.norm(always)
+    assert abs(once @ Q[:, 0]) > 0.999
+    assert abs(always @ Q[:, 1]) > 0.999
+    assert "returns to $v_1$ by rounding" in entry("All the singular values")
 
 
 # Probabilistic PCA: eigenvalues 4, 2, 0.5 on the axes; log-likelihood per sample, no 2π.
@@ -242,6 +319,37 @@ def test_the_decorrelation_formula_as_printed_has_no_meaning():
     np.testing.assert_allclose(U_k.T @ U @ Lambda @ U.T @ U_k, Lambda[:2, :2], atol=1e-12)
 
 
+def test_many_optimal_pairs():
+    """V_kM and M⁻¹V_kᵀ lose as little as V_k and V_kᵀ: thm-pca."""
+    M = np.array([[2.0]])
+    pair = FOUR_C @ V1[:, None] @ M @ np.linalg.inv(M) @ V1[None]
+    np.testing.assert_allclose(pair, np.outer(FOUR_C @ V1, V1))
+    best = np.linalg.svd(FOUR_C)[1]
+    assert np.linalg.norm(FOUR_C @ V1) ** 2 == pytest.approx(best[0] ** 2)
+    assert "*sum of the $k$ largest* squares" in entry("The optimal value")
+    assert "for every invertible $M$" in entry("One optimal pair")
+
+
+def test_eigenvectors_outside_the_span():
+    """Of 8 eigenvectors, those with λ = 0 are at distance 1 from the data: thm-pca-span."""
+    X = np.random.default_rng(0).standard_normal((4, 8))
+    Xc = X - X.mean(axis=0)
+    V = np.linalg.eigh(Xc.T @ Xc)[1][:, ::-1]
+    outside = np.linalg.norm(V - np.linalg.pinv(Xc) @ Xc @ V, axis=0)
+    np.testing.assert_allclose(outside, [0, 0, 0, 1, 1, 1, 1, 1], atol=1e-10)
+    assert "the others are orthogonal to the data" in entry("Every eigenvector in")
+
+
+def test_pca_encodes_new_samples():
+    """PCA of new samples needs V and the old mean, nothing else: eq-pca-encode."""
+    from sklearn.decomposition import PCA
+
+    new = np.array([[2.0, 6.0], [0.0, 1.0]])
+    ours = (new - FOUR.mean(axis=0)) @ V_FOUR
+    np.testing.assert_allclose(np.abs(PCA(2).fit(FOUR).transform(new)), np.abs(ours))
+    assert "It can" in entry("PCA and new samples")
+
+
 # --- kernel PCA ----------------------------------------------------------------------------------
 
 PLANE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]])
@@ -290,6 +398,58 @@ def test_uncentred_covariance():
     assert says("The covariance of the features", cosine, np.var(F @ v), VALUES[0] / 4)
 
 
+def test_solutions_of_both_equations():
+    """K²a = λ̃Ka has a space of dimension 6, Ka = λ̃a of dimension 1: thm-kpca-dual."""
+    F = np.random.default_rng(0).standard_normal((10, 5))
+    F -= F.mean(axis=0)
+    K = F @ F.T
+    lam = np.linalg.eigvalsh(K)[-1]
+    squared, plain = (
+        10 - np.linalg.matrix_rank(M, tol=1e-8) for M in (K @ K - lam * K, K - lam * np.eye(10))
+    )
+    assert f"dimensions {squared} and {plain}." in entry("The other case")
+
+
+def test_sizes_of_the_three_problems():
+    """Entries of a direction: features, features of the map, samples."""
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    sizes = X.shape[1], quadratic_features(X).shape[1], len(X)
+    assert "{}, {} and {}".format(*sizes) in entry("The size of the problem")
+
+
+def test_linear_kernel_of_raw_samples():
+    """Without centring the first direction is another one: eq-kpca-linear."""
+    raw, right = (np.linalg.svd(X)[2][0] for X in (PLANE, PLANE - PLANE.mean(axis=0)))
+    assert says("Linear kernel", np.degrees(np.arccos(abs(raw @ right))))
+
+
+def test_two_maps_of_one_kernel_and_a_function_without_a_map():
+    """(xᵀy)² has maps into three and four dimensions, tanh(xᵀy − 1) none: thm-kpca-psd."""
+    x, y = PLANE.T
+    three = np.column_stack([x * x, np.sqrt(2) * x * y, y * y])
+    four = np.column_stack([x * x, x * y, y * x, y * y])
+    np.testing.assert_allclose(three @ three.T, four @ four.T)
+    assert np.linalg.eigvalsh(np.tanh(PLANE @ PLANE.T - 1))[0] < -0.1
+    assert "may have none" in entry("Choosing φ")
+
+
+def test_gaussian_gram_matrices_have_full_rank():
+    """Twelve distinct samples, rank 12; the quadratic kernel stops at 3: prop-kpca-full-rank."""
+    x = np.arange(12.0)
+    gap2 = np.subtract.outer(x, x) ** 2
+    assert np.linalg.matrix_rank(np.exp(-gap2 / 2)) == 12
+    assert np.linalg.matrix_rank((np.outer(x, x) + 1) ** 2) == 3
+    assert "no map into any" in entry("An infinite")
+
+
+def test_classical_scaling_is_kernel_pca():
+    """−½JD²J = K̃, the link that was seen later: thm-center-double."""
+    k = np.diag(K_PLANE)
+    D2 = k[:, None] + k - 2 * K_PLANE
+    np.testing.assert_allclose(-J_FOUR @ D2 @ J_FOUR / 2, J_FOUR @ K_PLANE @ J_FOUR, atol=1e-12)
+    assert "thm-center-double" in entry("Which came first")
+
+
 def test_gaussian_with_a_plus():
     """eq-kpca-rbf with the wrong sign is indefinite."""
     K = np.exp(np.array([[0.0, 2.0], [2.0, 0.0]]) / 2)
@@ -304,17 +464,6 @@ def test_linear_kernel_lengths():
     np.testing.assert_allclose(Xc.T @ Xc, Ut.T * s**2 @ Ut, atol=1e-12)
     assert np.linalg.norm(Xc.T @ Xc - Ut.T * s**2 @ Ut.T) > 0.5
     assert says("Linear kernel", *lengths)
-
-
-def test_graph_laplacian_is_another_matrix():
-    """Top eigenvectors of JWJ and bottom ones of D − W span different planes."""
-    x = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0])
-    W = np.exp(-(np.subtract.outer(x, x) ** 2) / 8)
-    J = np.eye(6) - 1 / 6
-    top = np.linalg.eigh(J @ W @ J)[1][:, -2:]
-    bottom = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)[1][:, 1:3]
-    angle = np.degrees(np.arccos(np.linalg.svd(top.T @ bottom)[1].min()))
-    assert says("Graph methods", angle)
 
 
 def test_kernel_nodes_are_no_weighted_sums():
@@ -506,3 +655,83 @@ def test_two_profiles_of_the_laplacian():
     right, printed = np.exp(-d) / (2 * d), np.exp(-(d**2))
     steps = [3 * w[1] / w.sum() for w in (right, printed)]
     assert says("A profile of which", *steps)
+
+
+# Large data, and documents
+
+
+def waves_in_the_mean(variance, distance):
+    """E 2cos(ωᵀx + b)cos(ωᵀy + b) for ω ~ N(0, variance) and a uniform b, by quadrature."""
+    w = np.linspace(-12, 12, 4001) * np.sqrt(variance)
+    b = np.linspace(0, 2 * np.pi, 65)[:-1, None]
+    x, y = 0.3, 0.3 + distance
+    mean = np.mean(2 * np.cos(w * x + b) * np.cos(w * y + b), axis=0)
+    density = np.exp(-(w**2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
+    return np.trapezoid(mean * density, w)
+
+
+def test_the_variance_of_the_frequencies():
+    """N(0, 1/σ²) has the kernel, N(0, 2/σ²) another one: eq-fourier-frequencies eq-fourier-mean."""
+    sigma = 1.3
+    right, printed = (waves_in_the_mean(v / sigma**2, sigma) for v in (1, 2))
+    assert right == pytest.approx(np.exp(-1 / 2))
+    assert printed == pytest.approx(np.exp(-1))
+    assert says("Random Fourier features of another kernel", right, printed)
+
+
+def test_the_factor_of_the_features():
+    """Without √(2/m) the diagonal is m/2 in the mean, and 1 with it: eq-fourier."""
+    m, sigma = 200, 1.3
+    printed = m * waves_in_the_mean(1 / sigma**2, 0.0) / 2
+    assert says("Random Fourier features without their factor", printed)
+    assert 2 / m * printed == pytest.approx(1)
+
+
+def test_what_a_factor_of_rank_two_loses():
+    """No factor loses less than the eigenvalues beyond m: eq-nystrom eq-nystrom-best."""
+    x = np.array([0.0, 1.0, 2.0, 4.0])
+    K = np.exp(-((x[:, None] - x) ** 2) / 2)
+    least = np.linalg.eigvalsh(K)[:2].sum()
+    lost = {}
+    for L in combinations(range(4), 2):
+        K_nm, K_mm = K[:, L], K[np.ix_(L, L)]
+        lost[L] = np.trace(K - K_nm @ np.linalg.inv(K_mm) @ K_nm.T)
+    best = min(lost, key=lost.__getitem__)
+    assert x[list(best)].tolist() == [1.0, 4.0]
+    assert says("A subset of the samples", least, lost[best])
+
+
+DOCUMENTS = np.array([[2, 2, 0, 0], [0, 0, 3, 1], [1, 1, 1, 1]]) / 4
+
+
+def test_documents_without_a_common_word():
+    centred = DOCUMENTS - DOCUMENTS.mean(axis=0)
+    raw = DOCUMENTS[0] @ DOCUMENTS[1]
+    assert says("No word in common", raw, centred[0] @ centred[1])
+
+
+def test_the_first_vector_follows_the_mean_document():
+    mean = DOCUMENTS.mean(axis=0)
+    v = np.linalg.svd(DOCUMENTS)[2][0]
+    centred = np.linalg.svd(DOCUMENTS - mean)[2][0]
+    cosine, other = (abs(u @ mean) / np.linalg.norm(mean) for u in (v, centred))
+    assert says("PCA called latent semantic analysis", cosine)
+    assert other < 0.5
+
+
+@pytest.mark.parametrize("length", [10, 20, 80])
+def test_scores_compare_documents_better_than_words(length):
+    """zᵢᵀzⱼ tells the topics better than xᵢᵀxⱼ, most of all for short documents."""
+    rng = np.random.default_rng(length)
+    topics = np.full((3, 200), 0.5 / 50)
+    for j in range(3):
+        topics[j, :150] = 0
+        topics[j, 50 * j : 50 * (j + 1)] = 0.5 / 50
+    kind = rng.integers(0, 3, 300)
+    X = np.array([rng.multinomial(length, topics[j]) for j in kind]) / length
+    Z = X @ np.linalg.svd(X, full_matrices=False)[2][:3].T
+    off = ~np.eye(300, dtype=bool)
+    same = (kind[:, None] == kind)[off]
+    by_words, by_scores = (np.corrcoef((F @ F.T)[off], same)[0, 1] for F in (X, Z))
+    assert by_scores > by_words
+    assert r"should end with $x_i^\top x_j$" in entry("Documents")

@@ -637,6 +637,39 @@ def test_zero_variance():
             fit_kernel_pca(np.full((6, 2), 0.3), 1, kernel)
 
 
+# --- components as functions ---------------------------------------------------------------------
+
+
+@thorough
+@given(problems(), seeds, st.floats(0.4, 3))
+def test_a_component_is_the_function_with_the_most_variance(problem, seed, sigma):
+    """f_j = Σ αᵢⱼκ(xᵢ, ·) has norm one, scores are f_j less its mean, and no function of norm one
+    that is orthogonal to the earlier components varies more: eq-kpca-function."""
+    (X, k), kernel = problem, rbf(sigma)
+    model, K, n = fit_kernel_pca(X, k, kernel), kernel(X), len(X)
+    F = K @ model.alpha  # values of the functions at the samples
+    np.testing.assert_allclose(np.sum(model.alpha * F, axis=0), 1, rtol=1e-8)
+    np.testing.assert_allclose(F - F.mean(axis=0), model.scores, atol=1e-9)
+    T = made(4, X.shape[1], seed)
+    np.testing.assert_allclose(
+        kernel(T, X) @ model.alpha - F.mean(axis=0), model.encode(T), atol=1e-9
+    )
+    c = np.random.default_rng(seed).standard_normal((n, 50))
+    for j in range(k):
+        c_j = c - model.alpha[:, :j] @ (F[:, :j].T @ c)  # orthogonal to the first j
+        squares = np.sum(c_j * (K @ c_j), axis=0)
+        variances = np.var(K @ c_j, axis=0)
+        assert np.all(variances <= model.lam[j] / n * squares * (1 + 1e-8) + 1e-10)
+
+
+def test_the_centred_features_can_span_one_dimension_less():
+    """Ten samples, Gaussian kernel: K has rank 10, K̃ rank 9, so 9 directions: eq-kpca-span."""
+    K = rbf(1.0)(np.linspace(0, 9, 10)[:, None])
+    assert np.linalg.matrix_rank(K) == 10
+    assert np.linalg.matrix_rank(J(10) @ K @ J(10)) == 9
+    assert fit_kernel_pca_gram(K, 9).k == 9
+
+
 # --- widths --------------------------------------------------------------------------------------
 
 
@@ -661,6 +694,19 @@ def test_wide_kernels():
     np.testing.assert_allclose([errors[0] / errors[1], errors[1] / errors[2]], 100, rtol=0.1)
     wide, plain = fit_kernel_pca(X, 2, rbf(1000.0)), fit_kernel_pca(X, 2, linear())
     np.testing.assert_allclose(wide.scores * 1000, plain.scores, atol=1e-3)
+
+
+def test_wide_kernels_have_quadratic_components_after_the_linear_ones():
+    """σ = 100, samples of the plane: the third to fifth score are quadratic functions of x, and
+    the rings' third one tells them apart, for five sets: eq-kpca-wide holds for two only."""
+    for seed in range(5):
+        X, group = make_circles(200, factor=0.35, noise=0.06, random_state=seed)
+        Z = fit_kernel_pca(X, 5, rbf(100.0)).scores
+        F = np.column_stack([np.ones(200), X, X**2, X[:, 0] * X[:, 1]])
+        left = Z - F @ np.linalg.lstsq(F, Z, rcond=None)[0]
+        assert np.all(np.var(left, axis=0) < 1e-3 * np.var(Z, axis=0))
+        third = Z[:, 2] * np.sign(Z[:, 2] @ (group - 0.5))
+        assert third[group == 1].min() > third[group == 0].max()
 
 
 @sparing
@@ -692,6 +738,18 @@ def test_the_loss_of_one_example():
     assert np.argmin(noisy) == 1
     gentle = [held_out_loss(X, 40, rbf(s), noise=0.1) for s in widths]
     assert np.argmin(gentle) == 3  # and so it is no rule
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_loss_in_feature_space_can_mislead(seed):
+    """Digits, k = 40, noise 0.1: L prefers the widest of five, input space twice the median."""
+    some = DIGITS[np.random.default_rng(seed).choice(len(DIGITS), 200, replace=False)]
+    kernels = [rbf(f * median_sigma(some)) for f in (1.0, 2.0, 4.0, 8.0, 16.0)]
+    losses = [held_out_loss(some, 40, kernel, noise=0.1, rng=seed) for kernel in kernels]
+    left = [denoising_error(some, 40, kernel, noise=0.1, rng=seed) for kernel in kernels]
+    assert np.argmin(losses) == 4
+    assert np.argmin(left) == 1
+    assert left[4] > 1.1 * left[1]
 
 
 @sparing

@@ -5,7 +5,7 @@ import inspect
 import pickle
 import sys
 from fractions import Fraction
-from math import comb
+from math import comb, factorial
 
 import mpmath
 import numpy as np
@@ -352,6 +352,19 @@ def test_rbf_features_are_the_truncated_exponential(X, sigma, degree):
             assert phi[i] @ phi[j] == pytest.approx(float(right), rel=1e-10, abs=1e-12)
 
 
+@thorough
+@given(samples(), st.floats(0.5, 3), seeds)
+def test_features_of_the_gaussian_kernel_one_by_one(X, sigma, seed):
+    """Each is e^{−‖x‖²/2σ²}·∏ xⱼ^mⱼ/(σ^m √∏ mⱼ!), not divided by √m!: eq-kernels-rbf-map."""
+    X = X[:, :3]
+    bell = np.exp(-np.sum(X**2, axis=1) / (2 * sigma**2))
+    phi = rbf_features(X, sigma, 4)
+    m = np.random.default_rng(seed).multinomial(4, np.ones(X.shape[1]) / X.shape[1])
+    root = np.sqrt(np.prod([float(factorial(int(e))) for e in m]))
+    one = bell * np.prod(X**m, axis=1) / (sigma ** m.sum() * root)
+    assert np.abs(phi.T - one).max(axis=1).min() <= 1e-12 * max(1.0, np.abs(one).max())
+
+
 def test_rbf_features_converge_to_the_kernel():
     """The truncation error falls beneath 1e-10, and stays within the tail: eq-kpca-rbf-features."""
     X = np.random.default_rng(0).uniform(-1, 1, (30, 2))
@@ -373,6 +386,59 @@ def test_gaussian_gram_matrices_have_full_rank():
     x = np.linspace(0, 11, 12)[:, None]
     assert np.linalg.eigvalsh(rbf(0.8)(x))[0] > 0.01
     assert np.linalg.matrix_rank(polynomial(2)(x)) == 3
+
+
+# --- the kernel trick, and functions -------------------------------------------------------------
+
+
+@thorough
+@given(samples(), samples(), st.sampled_from([0.0, 1.0]))
+def test_distances_from_kernel_values(X, T, offset):
+    """Distances of features, and from a mean of features: eq-kernels-distance, eq-kernels-mean."""
+    d = min(X.shape[1], T.shape[1])
+    X, T = X[:, :d], T[:, :d]
+    kernel = polynomial(2, offset)
+    phi, phi_T = polynomial_features(X, 2, offset), polynomial_features(T, 2, offset)
+    own, own_T = kernel(X).diagonal(), kernel(T).diagonal()
+    slack = 1e-12 * (1 + own.max() + own_T.max())
+    pairs = own_T[:, None] - 2 * kernel(T, X) + own
+    np.testing.assert_allclose(
+        pairs, np.sum((phi_T[:, None] - phi) ** 2, axis=2), rtol=1e-9, atol=slack
+    )
+    from_mean = own_T - 2 * kernel(T, X).mean(axis=1) + kernel(X).mean()
+    right = np.sum((phi_T - phi.mean(axis=0)) ** 2, axis=1)
+    np.testing.assert_allclose(from_mean, right, rtol=1e-9, atol=slack)
+
+
+@thorough
+@given(samples(), seeds)
+def test_functions_of_a_kernel(X, seed):
+    """w = Σ cᵢφ(xᵢ) is the function Σ cᵢκ(xᵢ, ·) with the norm √cᵀKc, whose values are inner
+    products: eq-kernels-function, eq-kernels-norm, eq-kernels-reproducing."""
+    rng = np.random.default_rng(seed)
+    c, T = rng.standard_normal(len(X)), rng.standard_normal((5, X.shape[1]))
+    phi, phi_T, kernel = polynomial_features(X, 3), polynomial_features(T, 3), polynomial(3)
+    w = phi.T @ c
+    size = np.abs(phi).max() * np.abs(phi_T).max() * np.abs(c).sum() * phi.shape[1]
+    np.testing.assert_allclose(kernel(T, X) @ c, phi_T @ w, atol=1e-12 * size)
+    weight = np.abs(c) @ np.abs(kernel(X)) @ np.abs(c)
+    assert abs(c @ kernel(X) @ c - w @ w) <= 1e-11 * weight
+    many = np.vstack([X, T])  # ⟨f, κ(x, ·)⟩ by weights: c against the unit vector of x
+    inner = np.concatenate([c, np.zeros(5)]) @ kernel(many)
+    np.testing.assert_allclose(inner[len(X) :], phi_T @ w, atol=1e-12 * size)
+
+
+@thorough
+@given(samples(), seeds, st.floats(0.3, 3))
+def test_functions_of_small_norm_are_smooth(X, seed, sigma):
+    """|f(x) − f(y)| ≤ ‖f‖ ‖φ(x) − φ(y)‖ for all pairs: eq-kernels-smooth."""
+    rng = np.random.default_rng(seed)
+    c, T = rng.standard_normal(len(X)), rng.standard_normal((6, X.shape[1]))
+    kernel = rbf(sigma)
+    f, norm = kernel(T, X) @ c, np.sqrt(max(c @ kernel(X) @ c, 0))
+    far = np.sqrt(np.maximum(2 - 2 * kernel(T), 0))
+    slack = 1e-6 * np.abs(c).sum()  # near 0 a root doubles the rounding
+    assert np.all(np.abs(f[:, None] - f) <= norm * far + slack)
 
 
 # --- widths --------------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ def test_new_samples_agree_with_scikit_learn():
 
 
 def test_loadings_are_correlations_of_standardised_columns():
-    """Column i and score j have correlation ℓᵢⱼ/σᵢ: eq-pca-loadings eq-pca-correlation."""
+    """Column i and score j have correlation Vᵢⱼ√λⱼ/σᵢ: eq-pca-loadings eq-pca-correlation."""
     W, mean, scale = standardize(WINE)
     np.testing.assert_allclose(W, StandardScaler().fit_transform(WINE), atol=1e-10)
     np.testing.assert_allclose(covariance_matrix(W), np.corrcoef(WINE.T), atol=1e-12)
@@ -246,6 +246,51 @@ def test_loadings_are_correlations_of_standardised_columns():
         wanted = np.corrcoef(X.T, model.encode(X).T)[:13, 13:]
         got = model.loadings / X.std(axis=0)[:, None]
         np.testing.assert_allclose(got, wanted, atol=1e-7)
+
+
+@thorough
+@given(data())
+def test_points_times_arrows_are_the_rebuilt_table(X):
+    """Gabriel's two pairs rebuild X_c; Z keeps distances, loadings covariances: eq-pca-biplot."""
+    assume(np.ptp(X, axis=0).max() > 1e-3)
+    full = fit_pca(X)
+    Z, size = full.encode(X), 1 + np.sum(X**2)
+    gaps, wanted = (np.sum((A[:, None] - A) ** 2, axis=2) for A in (Z, X))
+    assert_tiny(gaps - wanted, 100 * len(X), size)
+    assert_tiny(full.loadings @ full.loadings.T - covariance_matrix(X), 100 * len(X), size)
+    plane = fit_pca(X, min(2, full.k))
+    rebuilt = plane.reconstruct(X) - plane.mean
+    np.testing.assert_allclose(plane.encode(X) @ plane.V.T, rebuilt, atol=1e-12 * size)
+    np.testing.assert_allclose(plane.whiten(X) @ plane.loadings.T, rebuilt, atol=1e-11 * size)
+
+
+def test_scores_with_loadings_are_no_biplot():
+    """Z with V√λ misses the rebuilt wines by 14 %, whatever the factor: eq-pca-biplot."""
+    W = standardize(WINE)[0]
+    plane = fit_pca(W, 2)
+    mixture, rebuilt = plane.encode(W) @ plane.loadings.T, plane.reconstruct(W)
+    factor = np.sum(mixture * rebuilt) / np.sum(mixture**2)
+    off = np.linalg.norm(factor * mixture - rebuilt) / np.linalg.norm(rebuilt)
+    assert off == pytest.approx(0.141, abs=1e-3)
+
+
+def test_decorrelation_alone_selects_nothing():
+    """Any direction has an uncorrelated partner: eq-pca-decorrelated thm-pca-decorrelation."""
+    C, q = covariance_matrix(standardize(WINE)[0]), np.eye(13)
+    taken = np.linalg.qr(np.column_stack([q[:, 0], C @ q[:, 0]]))[0]
+    partner = q[:, 1] - taken @ taken[1]
+    assert abs(q[:, 0] @ partner) < 1e-12 < np.linalg.norm(partner)
+    assert abs(q[:, 0] @ C @ partner) < 1e-12
+    assert np.linalg.norm(C @ q[:, 0] - C[0, 0] * q[:, 0]) > 0.1  # no eigenvector
+
+
+def test_uncentred_second_moments():
+    """XᵀX/n is C plus the outer product of the mean: eq-pca-center eq-pca-covariance."""
+    outer = np.outer(WINE.mean(axis=0), WINE.mean(axis=0))
+    moments = WINE.T @ WINE / len(WINE)
+    np.testing.assert_allclose(moments, covariance_matrix(WINE) + outer, rtol=1e-10)
+    uncentred = fit_pca(WINE, 1, center=False)
+    assert uncentred.variances[0] == pytest.approx(np.linalg.eigvalsh(moments)[-1], rel=1e-10)
 
 
 def test_whitened_scores_have_covariance_one():

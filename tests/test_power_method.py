@@ -214,7 +214,7 @@ def test_the_constant_twenty_of_the_notes():
 
 
 def test_moments_of_the_overlap():
-    """E b₁² = 1/d and E|b₁| = Γ(d/2)/(√π Γ((d+1)/2)), not 1/√d: eq-overlap-mean."""
+    """E b₁² = 1/d and E|b₁| = Γ(d/2)/(√π Γ((d+1)/2)), not 1/√d: eq-anti."""
     for d in (2, 3, 10, 100):
         rng = np.random.default_rng(d)
         b = np.array([random_unit(d, rng)[0] for _ in range(8_000)])
@@ -617,6 +617,22 @@ def test_left_vectors_overlap_as_the_residuals_allow(rest_of, tol):
     assert worst >= tol / 10
 
 
+@half
+@given(st.integers(2, 5), st.sampled_from([1e-2, 1e-4, 1e-6]), seeds)
+def test_residuals_for_the_matrix_itself(k, tol, seed):
+    """rᵢ² = rᵢ'² + Σ((sⱼ/sᵢ) uⱼᵀuᵢ)², each term at most rⱼ²(sⱼ/sᵢ)⁴: eq-hidden-residual."""
+    X, _, _ = made(10.0 ** -np.linspace(0.0, 3.0, 5), 12, 9, seed % 1000)
+    runs = found_one_by_one(X, k, REST_OF["projection"], tol)
+    V = np.column_stack([run.v for run in runs])
+    s = np.linalg.norm(X @ V, axis=0)
+    U = X @ V / s
+    r = np.linalg.norm(X.T @ U - V * s, axis=0) / s
+    for i in range(k):
+        hidden = s[:i] / s[i] * (U[:, :i].T @ U[:, i])
+        assert np.hypot(runs[i].residual, np.linalg.norm(hidden)) == pytest.approx(r[i], abs=1e-7)
+        assert np.all(np.abs(hidden) <= r[:i] * (s[:i] / s[i]) ** 2 * (1 + 1e-6) + 1e-9)
+
+
 def test_projection_keeps_orthogonality_and_deflation_loses_it():
     """VᵀV = I to rounding by projection, to ε s₁/s_k by deflation: eq-projection."""
     X, _, _ = made(10.0 ** -np.arange(0.0, 10.0, 2.0), 30, 20)
@@ -853,6 +869,39 @@ def test_ritz_triplets_are_the_best_of_their_span(known, k):
     np.testing.assert_allclose(s, np.linalg.svd(known.A @ Q, compute_uv=False), atol=1e-14)
     assert_orthonormal(V, 100)
     assert_orthonormal(U, 100)
+
+
+# --- shift and invert ----------------------------------------------------------------------------
+
+
+@half
+@given(st.integers(3, 8), st.floats(-0.5, 1.5), seeds)
+def test_shift_and_invert_finds_the_nearest_at_its_rate(d, sigma, seed):
+    """The tangent falls by |λⱼ − σ|/|λₗ − σ|, j nearest to σ: eq-shift-invert eq-shift-rate."""
+    rng = np.random.default_rng(seed)
+    lam, Q = rng.uniform(0, 1, d), orthonormal(d, d, seed)
+    order = np.argsort(np.abs(lam - sigma))
+    near, next_one = np.abs(lam - sigma)[order[:2]]
+    assume(1e-3 < near < 0.9 * next_one)
+    M = (Q * lam) @ Q.T
+    v, y = Q[:, order[0]], random_unit(d, rng)
+    first = tangent(y, v)
+    assume(first < 1e3)
+    for t in range(1, 12):
+        y = np.linalg.solve(M - sigma * np.eye(d), y)
+        y /= np.linalg.norm(y)
+        assert tangent(y, v) <= (near / next_one) ** t * first * (1 + 1e-6) + 1e-9
+
+
+def test_small_singular_values_need_the_triangular_factor():
+    """R of X = QR keeps the digits that XᵀX loses: eq-shift-invert."""
+    X, _, _ = made([1.0, 1e-2, 1e-10], 30, 3)
+    R, y = np.linalg.qr(X)[1], random_unit(3)
+    for _ in range(3):
+        y = linalg.solve_triangular(R, linalg.solve_triangular(R, y, trans="T"))
+        y /= np.linalg.norm(y)
+    assert np.linalg.norm(X @ y) == pytest.approx(1e-10, rel=1e-4)
+    assert abs(np.linalg.eigvalsh(X.T @ X)[0] - 1e-20) > 1e-20
 
 
 # --- Lanczos and the certificate -----------------------------------------------------------------
@@ -1092,7 +1141,8 @@ def test_rounds_count_and_end():
     assert not rounds.done(1.0, 0.5, 0.0)
     assert rounds.done(1.0, 0.05, 0.5)
     assert (rounds.n_iter, rounds.converged) == (1, True)
-    assert [column.tolist() for column in rounds.history] == [[1, 1], [0.5, 0.05], [0, 0.5]]
+    columns = (rounds.history.s, rounds.history.residual, rounds.history.step)
+    assert [column.tolist() for column in columns] == [[1, 1], [0.5, 0.05], [0, 0.5]]
     by_step = Rounds(X, 0.1, 10, stop="step")
     assert by_step.done(1.0, 0.5, 0.05)
     stuck = Rounds(X, 1e-20, 10_000)

@@ -271,6 +271,22 @@ def test_the_fitted_spectrum(d, k, seed):
         assert fit.log_likelihood(X) == pytest.approx(-6 * value)
 
 
+def test_one_column_without_causes():
+    """With d = 1, k = 0 the model is a bell, and the likeliest has mean and variance of the column,
+    with the divisor n; a gap changes only what is averaged: eq-ppca-normal eq-ppca-one."""
+    x = VIRUSES[:, [8]]
+    bell = fit_ppca(x, 0)
+    assert bell.mean == pytest.approx(x.mean())
+    assert bell.sigma2 == pytest.approx(x.var())
+    by_hand = np.exp(-((x - x.mean()) ** 2) / (2 * x.var())) / np.sqrt(2 * np.pi * x.var())
+    np.testing.assert_allclose(bell.log_density(x), np.log(by_hand[:, 0]))
+    for mean, sigma2 in ((1.01, 1.0), (0.99, 1.0), (1.0, 1.01), (1.0, 0.99)):
+        other = PPCA(bell.mean * mean, np.zeros((1, 0)), bell.sigma2 * sigma2)
+        assert other.log_likelihood(x) < bell.log_likelihood(x)
+    gap = np.where(np.arange(38)[:, None] % 5 == 0, np.nan, x)
+    assert fit_ppca_em(gap, 0).sigma2 == pytest.approx(np.nanvar(gap))
+
+
 def test_the_maximum_in_one_line():
     """ℓ = −n/2 {d log 2π + Σ log λⱼ + (d−k) log σ² + d} on viruses: eq-ppca-max."""
     lam = np.linalg.eigvalsh(np.cov(VIRUSES.T, bias=True))[::-1]

@@ -450,7 +450,7 @@ def test_fixed_point_and_descent_meet(sigma):
     T = ring(15, 6, 0.25)
     Z = model.encode(T)
     one = fixed_point_preimage(model, Z, X0=T, restarts=0, tol=1e-10)
-    two = gradient_preimage(model, Z, X0=T, starts=0, tol=1e-10)
+    two = gradient_preimage(model, Z, X0=T, starts=0, tol=1e-7)  # rounding stops nearer ones
     np.testing.assert_allclose(one.distance, two.distance, atol=1e-7)
     assert one.converged.all()
     assert two.converged.all()
@@ -538,6 +538,30 @@ def test_distances_are_translated(sigma):
         found = mds_preimage(model, model.scores, neighbors=5)
         np.testing.assert_allclose(found.X, X, atol=1e-4)
         assert found.converged.all()
+
+
+def test_a_short_reconstruction_biases_the_distances():
+    """1 − D²/2 = phi_hatᵀφ(xⱼ) + (1 − ‖phi_hat‖²)/2 for a Gaussian kernel: eq-pre-deficit."""
+    X = ring(40, 50, 0.1)
+    model = fit_kernel_pca(X, 5, rbf(0.4))
+    Z = model.encode(ring(12, 51, 0.3))
+    inner = model.weights(Z) @ model.kernel(X, X)
+    short = (1 - reconstruction_norm2(model, Z)) / 2
+    assert np.all(short > 0)
+    bracket = 1 - training_distances2(model, Z) / 2
+    np.testing.assert_allclose(bracket, inner + short[:, None], atol=1e-10)
+    r, kappa = 0.7, np.linspace(0, 1, 101)  # phi_hat = rφ(x_hat): too large where κ < (1 + r)/2
+    too_large = r * kappa + (1 - r**2) / 2 > kappa
+    np.testing.assert_array_equal(too_large, kappa < (1 + r) / 2)
+
+
+def test_common_error_of_all_distances_does_no_harm():
+    """A number added to all squared distances leaves the place where it was: eq-pre-locate."""
+    rng = np.random.default_rng(52)
+    P, D2 = rng.standard_normal((4, 7, 3)), rng.uniform(1, 5, (4, 7))
+    np.testing.assert_allclose(
+        locate_by_distances(P, D2 + 2.5), locate_by_distances(P, D2), atol=1e-8
+    )
 
 
 # --- regression ----------------------------------------------------------------------------------
@@ -728,6 +752,135 @@ def test_published_row_of_the_clusters_experiment():
     assert np.all(gap[0, 3:] < 0.2)
     assert np.all(gap[0, :3] > 0.1)
     assert np.all(gap[1] < 0.2)
+
+
+def weighted_mean(known, rows, width):
+    D2 = np.sum((rows[:, None] - known) ** 2, axis=2)
+    w = np.exp((D2.min(axis=1, keepdims=True) - D2) / (2 * width**2))
+    return w @ known / w.sum(axis=1, keepdims=True)
+
+
+@sparing
+@given(seeds)
+def test_one_step_of_mean_shift_is_the_posterior_mean(seed):
+    """y + ν²∇log p(y) is the mean by Bayes, and a step with equal weights: eq-pre-tweedie."""
+    rng = np.random.default_rng(seed)
+    X, nu = rng.standard_normal((9, 2)), rng.uniform(0.5, 1.5)
+    Y = X[rng.integers(0, 9, 6)] + nu * rng.standard_normal((6, 2))
+    best = weighted_mean(X, Y, nu)
+    model = fit_kernel_pca(X, 1, rbf(nu))
+    step = fixed_point_step(model, Y, np.full((6, 9), 1 / 9))
+    np.testing.assert_allclose(Y + step.plain, best, atol=1e-8)
+    h = 1e-5
+    for j, e in enumerate(h * np.eye(2)):
+        log = [np.log(model.kernel(Y + sign * e, X).sum(axis=1)) for sign in (1, -1)]
+        np.testing.assert_allclose(
+            Y[:, j] + nu**2 * (log[0] - log[1]) / (2 * h), best[:, j], atol=1e-6
+        )
+
+
+def test_width_of_the_noise_is_best_for_copies_of_known_samples():
+    """The least error of all widths, over many dirty copies: eq-pre-tweedie."""
+    rng = np.random.default_rng(53)
+    X, nu = rng.standard_normal((40, 3)), 0.6
+    clean = X[rng.integers(0, 40, 20_000)]
+    dirty = clean + nu * rng.standard_normal(clean.shape)
+    errors = {w: np.mean((weighted_mean(X, dirty, w) - clean) ** 2) for w in (0.4, 0.6, 0.9)}
+    assert min(errors, key=errors.get) == 0.6
+
+
+def test_on_small_digits_the_weighted_mean_is_not_beaten():
+    """The rivals of the chapter at the settings that validation chose there, on another split."""
+    X = load_digits().data / 16
+    X = X[np.random.default_rng(99).permutation(len(X))]
+    train, clean = X[:1000], X[1300:1600]
+    noisy = clean + 0.35 * np.random.default_rng(98).standard_normal(clean.shape)
+    model = fit_kernel_pca(train, 64, rbf(3.0))
+    Z = model.encode(noisy)
+    near = np.argsort(training_distances2(model, Z), axis=1)[:, :7]
+    errors = {
+        name: np.mean((rows - clean) ** 2)
+        for name, rows in {
+            "linear": fit_pca(train, 10).reconstruct(noisy),
+            "weighted": weighted_mean(train, noisy, 0.55),
+            "fixed": denoise(fit_kernel_pca(train, 512, rbf(1.5)), noisy, tol=1e-3).X,
+            "mds": mds_preimage(model, Z, neighbors=7).X,
+            "its neighbours": train[near].mean(axis=1),
+        }.items()
+    }
+    assert errors["weighted"] < min(errors["fixed"], errors["mds"])
+    assert max(errors["fixed"], errors["mds"]) < 0.7 * errors["linear"]
+    assert abs(errors["mds"] / errors["its neighbours"] - 1) < 0.1
+
+
+def test_default_penalty_of_scikit_learn_gives_the_mean_picture():
+    """With alpha=1 every digit comes back as nearly the mean digit, not as a blank page."""
+    X = load_digits().data / 16
+    theirs = TheirKernelPCA(64, kernel="rbf", fit_inverse_transform=True).fit(X[:500])
+    back = theirs.inverse_transform(theirs.transform(X[500:600]))
+    to_mean, to_blank = np.mean((back - X[:500].mean(axis=0)) ** 2), np.mean(back**2)
+    assert to_mean < 0.05 * to_blank
+
+
+def anchored(model, gamma, x, x0, mu):
+    """Iterate x ← (μx₀ + Σγᵢκᵢxᵢ)/(μ + Σγᵢκᵢ)."""
+    for _ in range(400):
+        w = gamma * model.kernel(x, model.X)
+        x = (mu * x0 + w @ model.X) / (mu + w.sum(axis=1, keepdims=True))
+    return x
+
+
+def test_an_anchor_in_input_space():
+    """Its fixed point minimises the distance plus μ/σ²‖x − x₀‖², as SciPy does: eq-pre-anchored."""
+    model = fit_kernel_pca(ring(60, 54, 0.1), 6, rbf(0.5))
+    T, mu = ring(8, 55, 0.3), 0.3
+    gamma = model.weights(model.encode(T))
+    ends = anchored(model, gamma, T, T, mu)
+    slope = objective_gradient(model, ends, gamma) + 2 * mu / 0.5**2 * (ends - T)
+    np.testing.assert_allclose(slope, 0, atol=1e-8)
+    for t, g, end in zip(T, gamma, ends, strict=True):
+
+        def penalised(x, t=t, g=g):
+            objective = preimage_objective(model, x[None], g[None])[0]
+            return objective + mu / 0.5**2 * np.sum((x - t) ** 2)
+
+        np.testing.assert_allclose(minimize(penalised, t).x, end, atol=1e-4)
+
+
+def test_the_anchor_makes_starts_agree():
+    """Tight clusters, few components: the start decides, by a factor above 100, and then not."""
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(-1, 1, (11, 10))
+    seen, target = np.repeat(centres, 40, axis=0), np.repeat(centres, 10, axis=0)
+    seen = seen + 0.05 * rng.standard_normal(seen.shape)
+    new = target + 0.05 * rng.standard_normal(target.shape)
+    model = fit_kernel_pca(seen, 5, rbf(np.sqrt(10) * 0.05))
+    gamma = model.weights(model.encode(new))
+    starts = new, nearest_preimage(model, model.encode(new)).X
+    plain, held = (
+        [np.mean((anchored(model, gamma, x, new, mu) - target) ** 2) for x in starts]
+        for mu in (0.0, 0.03)
+    )
+    assert plain[1] > 100 * plain[0]
+    assert held[1] == pytest.approx(held[0], rel=0.01)
+    assert plain[0] < held[0] < plain[1]
+
+
+def test_the_conformal_map_without_penalty_is_linear_regression():
+    """X⁺(XXᵀ − ρK⁻¹)γ: its inner products minimise the criterion, and ρ=0: eq-pre-conformal."""
+    rng = np.random.default_rng(56)
+    X = rng.standard_normal((30, 4)) + 1
+    model = fit_kernel_pca(X, 6, rbf(1.5))
+    Z = model.encode(rng.standard_normal((5, 4)))
+    gamma, K, rho = model.weights(Z), model.kernel(X, X), 0.1
+    B = np.linalg.lstsq(model.scores, X - X.mean(axis=0), rcond=None)[0]
+    np.testing.assert_allclose(gamma @ X, X.mean(axis=0) + Z @ B, atol=1e-9)
+    found = (np.linalg.pinv(X) @ (X @ X.T - 0 * K) @ gamma.T).T
+    np.testing.assert_allclose(found, gamma @ X, atol=1e-9)
+    K_inverse = np.linalg.inv(K)
+    M = K_inverse @ (X @ X.T - rho * K_inverse) @ K_inverse
+    gradient = -K @ (X @ X.T - K @ M @ K) @ K + rho * K  # of ½‖XXᵀ − KMK‖² + ρ tr(MK)
+    np.testing.assert_allclose(gradient, 0, atol=1e-6)
 
 
 def test_larger_digits_are_what_they_were():

@@ -1,4 +1,4 @@
-"""The theorems of chapter 8 on random data, with brute force, solvers and published tables."""
+"""The theorems of chapter 10 on random data, with brute force, solvers and published tables."""
 
 import copy
 import pickle
@@ -329,7 +329,8 @@ def test_wide_data_meet_the_conditions():
 @sparing
 @given(covariances(), seeds, st.sampled_from([{"l1": 0.2}, {"nonzeros": 2}, {}]))
 def test_units_samples_signs_and_order_do_not_matter(case, seed, how):
-    """10 X, ten copies, flipped or reordered features give the same model: eq-spca-scale."""
+    """10 X, ten copies, flipped or reordered features give the same model: penalties are
+    in units of the mean variance."""
     X, _ = case
     rng = np.random.default_rng(seed)
     order, flips = rng.permutation(X.shape[1]), rng.choice([-1.0, 1.0], X.shape[1])
@@ -361,7 +362,7 @@ def test_found_penalties_give_the_counts_again():
 
 def test_default_counts_are_effective_numbers():
     """Without counts or penalties each count is 1/Σv⁴ of the rotated directions of PCA:
-    eq-spca-effective eq-spca-rotate."""
+    eq-spca-rotate."""
     model, V = fit_sparse_pca(WINE, 3), sparse_rotation(fit_pca(WINE, 3).V)
     assert sorted(model.nonzeros) == sorted(np.rint(1 / np.sum(V**4, axis=0)))
     even = np.kron(np.eye(2), np.ones((4, 1))) / 2
@@ -370,7 +371,7 @@ def test_default_counts_are_effective_numbers():
 
 @pytest.mark.parametrize("shape", [(30, 5), (5, 30), (12, 12), (20, 700)])
 def test_the_default_works_on_noise(shape):
-    """On unseen data the default gives no zero direction: eq-spca-effective."""
+    """On unseen data the default gives no zero direction."""
     X = np.random.default_rng(1).standard_normal(shape)
     model = fit_sparse_pca(X, 2)
     assert np.all(model.nonzeros >= 1)
@@ -441,7 +442,7 @@ def random_data(seed):
 
 def test_any_count_can_be_had_in_any_unit():
     """nonzeros never fails and is met; X, 3X and X/7 have the same supports and loadings:
-    eq-spca-scale eq-spca-path."""
+    eq-spca-path."""
     for seed in range(8):
         X, k, counts = random_data(seed)
         model = fit_sparse_pca(X, k, nonzeros=counts)
@@ -553,6 +554,25 @@ def test_without_l1_any_rotation_is_as_good(case, seed):
     assert turned == pytest.approx(first, rel=1e-9, abs=1e-9 * np.trace(C))
 
 
+def test_a_tiny_penalty_turns():
+    """As l1 tends to 0 the moduli are the least that a rotation of PCA has, and the space is
+    PCA's: eq-spca-criterion."""
+    pca = fit_pca(WINE, 2)
+    mean = np.var(WINE, axis=0).mean()
+    B = pca.V * pca.variances / (pca.variances + 0.01 * mean)
+    angles = np.linspace(0, np.pi / 2, 2001)
+    turns = [np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in angles]
+    least = min(np.abs(B @ turn).sum() for turn in turns)
+    gaps = []
+    for l1 in (1e-2, 1e-4):
+        model = fit_sparse_pca(WINE, 2, l1=l1, tol=1e-9)
+        gaps.append(abs(np.abs(model.B * model.lengths).sum() - least))
+        cosines = np.linalg.svd(np.linalg.qr(model.B)[0].T @ pca.V)[1]
+        assert cosines.min() > 1 - l1
+    assert gaps[1] < 0.01
+    assert gaps[1] < gaps[0] / 10
+
+
 @sparing
 @given(covariances(), seeds)
 def test_refit_is_pca_on_the_support(case, seed):
@@ -643,6 +663,17 @@ def test_the_bounds_bound(case, draw):
     assert value <= rows.max() + 1e-10
 
 
+@often
+@given(covariances(), st.floats(0, 1.5))
+def test_the_bound_from_above(case, share):
+    """Soft-thresholding C bounds every optimum, by duality: eq-spca-lifted."""
+    _, C = case
+    rho = share * np.abs(C).max()
+    top = np.linalg.eigvalsh(soft_threshold(C, rho))[-1]
+    for m in range(1, len(C) + 1):
+        assert best_subset(C, m).value <= (top + m * rho) * (1 + 1e-10)
+
+
 def test_the_search_opens_few_nodes():
     """On the pit props the bounds leave under 50 of up to 1,716 subsets: eq-spca-bound."""
     assert max(best_subset(PITPROPS, k).n_nodes for k in range(1, 14)) < 50
@@ -703,6 +734,24 @@ def test_deflation(case, seed):
         rest = deflate_covariance(C, b, method)
         assert np.linalg.eigvalsh(rest)[0] >= -1e-9 * np.trace(C)
         np.testing.assert_allclose(rest @ b, 0, atol=1e-8 * np.trace(C) * np.linalg.norm(b))
+
+
+def test_projection_lets_variance_come_back():
+    """After six steps Schur leaves nothing along all directions, projection some of the first;
+    projecting off the orthogonalised directions leaves nothing: eq-spca-deflate eq-spca-schur."""
+    for method in ("projection", "orthogonalised", "schur"):
+        rest, found, basis = PITPROPS, [], np.zeros((13, 0))
+        for m in COUNTS:
+            b = found.append(best_subset(rest, m).direction) or found[-1]
+            if method == "orthogonalised":
+                b = b - basis @ (basis.T @ b)
+                basis = np.column_stack([basis, b / np.linalg.norm(b)])
+            rest = deflate_covariance(rest, b, "schur" if method == "schur" else "projection")
+        back = np.abs([b @ rest @ b for b in found])
+        if method == "projection":
+            assert back[0] == pytest.approx(0.195, abs=5e-4)
+        else:
+            assert back.max() < 1e-12
 
 
 def test_hotelling_needs_an_eigenvector():

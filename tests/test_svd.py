@@ -41,6 +41,7 @@ from kpca_edu._engine.factors import (
     unit,
     unit_scale,
 )
+from kpca_edu.compare import subspace_angles
 from kpca_edu.datasets import matrix_with_singular_values
 from kpca_edu.figures import listing_problems, show_source
 from kpca_edu.svd import (
@@ -532,6 +533,66 @@ def test_weyl(known):
         for j in range(13):
             assert both[i + j] <= a[i] + b[j] + slack
     assert np.all(np.abs(both - a) <= b[0] + slack)
+
+
+@brisk
+@given(known_svds(scales=st.just(1.0), max_fall=3), st.floats(-6, -1))
+def test_leading_spaces_turn_by_no_more_than_the_gap_allows(known, log_size):
+    """sin θ ≤ ‖E‖₂ / (s_k − s_{k+1} − ‖E‖₂), where positive, on both sides: eq-wedin."""
+    A, rng = known.A, known.rng
+    E = rng.standard_normal(A.shape)
+    E *= 10**log_size * known.top / np.linalg.norm(E, 2)
+    size, old, new = np.linalg.norm(E, 2), numpy_svd(A), numpy_svd(A + E)
+    s = padded(old[1])
+    for k in range(1, known.s.size + 1):
+        room = s[k - 1] - s[k] - size
+        if room <= 1e-9 * known.top:
+            continue
+        for W, Z in ((old[0], new[0]), (old[2], new[2])):
+            theta = subspace_angles(W[:, :k], Z[:, :k])[0]
+            assert np.sin(theta) <= size / room * (1 + 1e-9) + 1e4 * known.size * EPS
+
+
+def test_the_worst_change_turns_as_much_as_the_gap_allows():
+    """E = e(u₁v₂ᵀ + u₂v₁ᵀ) turns v₁ by ½ arctan(2e/gap): close to the bound eq-wedin."""
+    for gap in (1e-4, 1e-2, 0.5):
+        A = np.diag([1 + gap, 1.0, 0.25])
+        E = 1e-3 * np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]])
+        theta = subspace_angles(thin_svd(A).V[:, :1], thin_svd(A + E).V[:, :1])[0]
+        assert theta == pytest.approx(np.arctan2(2e-3, gap) / 2, rel=1e-9)
+        if gap > 2e-3:
+            assert 0.8 < np.sin(theta) / (1e-3 / (gap - 1e-3)) <= 1
+
+
+@brisk
+@given(known_svds(scales=st.just(1.0), ranks=st.just, max_fall=3))
+def test_the_condition_number_bounds_the_growth_of_errors(known):
+    """‖x'‖/‖x‖ ≤ (s₁/s_r) ‖b'‖/‖b‖ at full column rank: eq-condition eq-error-growth."""
+    A = known.A if known.A.shape[0] >= known.A.shape[1] else known.A.T
+    f = thin_svd(A)
+    condition = f.s[0] / f.s[-1]
+    inverse = (f.V / f.s) @ f.U.T
+    assert np.linalg.norm(A, 2) * np.linalg.norm(inverse, 2) == pytest.approx(condition)
+    assert np.linalg.cond(A) == pytest.approx(condition)
+    x, off = known.rng.standard_normal((2, f.rank, 50))
+    x[:, 0], off[:, 0] = f.V[:, 0], f.V[:, -1]  # the worst pair
+    norms = (np.linalg.norm(W, axis=0) for W in (off, x, A @ off, A @ x))
+    change, size, b_change, b_size = norms
+    growth = (change / size) / (b_change / b_size)
+    assert growth.max() == pytest.approx(condition)
+
+
+@brisk
+@given(known_svds())
+def test_qr_first_is_an_svd_that_keeps_its_digits(known):
+    """A = QR and R = U_R S Vᵀ give A = (QU_R) S Vᵀ: eq-qr-first."""
+    A = known.A if known.A.shape[0] >= known.A.shape[1] else known.A.T
+    Q, R = np.linalg.qr(A)
+    U_R, s, V = numpy_svd(R)
+    U = Q @ U_R
+    assert_orthonormal(U, known.size)
+    assert_tiny((U * s) @ V.T - A, known.size, known.top)
+    assert_tiny(padded(s) - padded(known.s), known.size, known.top)
 
 
 # --- best approximation ----------------------------------------------------------------------
@@ -1187,8 +1248,8 @@ def test_listings_that_may_not_be_shown():
 
 
 def test_every_function_of_the_chapter_can_be_shown():
-    """The functions are as short as their derivations; only is_svd is a little longer."""
-    for name in set(module.__all__) - {"SVD", "is_svd"}:
+    """The functions are as short as their derivations."""
+    for name in set(module.__all__) - {"SVD"}:
         assert listing_problems(getattr(module, name)) == []
         assert show_source(getattr(module, name)).text.startswith("def " + name)
 

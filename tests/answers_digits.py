@@ -1,0 +1,74 @@
+"""Answers to the exercises of chapter 16: right ones in every form, and wrong ones."""
+
+from fractions import Fraction
+
+import numpy as np
+from answers import FAILS, FUNCTION_NEEDED, NAN
+from scipy.spatial.distance import cdist
+
+
+def distances(X, y, T):
+    classes = np.unique(y)
+    return classes, cdist(T, np.array([X[y == c].mean(axis=0) for c in classes]))
+
+
+def read(X, y, T):
+    classes, D = distances(X, y, T)
+    return classes[D.argmin(axis=1)]
+
+
+def by_loop(X, y, T):
+    means = {c: X[y == c].mean(axis=0) for c in set(y)}
+    return [min(means, key=lambda c: np.sum((t - means[c]) ** 2)) for t in T]
+
+
+def by_products(X, y, T):
+    classes = np.unique(y)
+    M = np.array([X[y == c].mean(axis=0) for c in classes])
+    return classes[(T @ M.T - np.sum(M**2, axis=1) / 2).argmax(axis=1)]
+
+
+def as_floats(X, y, T):
+    return read(X, y, T).astype(float)
+
+
+def nearest_sample(X, y, T):
+    return y[cdist(T, X).argmin(axis=1)]
+
+
+def farthest(X, y, T):
+    classes, D = distances(X, y, T)
+    return classes[D.argmax(axis=1)]
+
+
+def plain_products(X, y, T):
+    classes = np.unique(y)
+    return classes[(T @ np.array([X[y == c].mean(axis=0) for c in classes]).T).argmax(axis=1)]
+
+
+ANSWERS = {
+    "digits-1": (
+        [15.68, 15.7, 64 * 2 * 0.35**2, Fraction(392, 25), [15.68]],
+        [(7.84, "both copies"), (3.96, "root"), (44.8, "square of 0.35"), (0.245, "64")]
+        + [(31.36, "add up"), (22.4, "both copies"), (2.8, "one dirty"), (16, "3 significant")]
+        + [(NAN, "finite")],
+    ),
+    "digits-2": (
+        [read, by_loop, by_products, as_floats],
+        [(lambda *a: distances(*a)[1].argmin(axis=1), "places 0, 1, 2"), FAILS, FUNCTION_NEEDED]
+        + [(nearest_sample, "nearest sample"), (farthest, "farthest")]
+        + [(plain_products, "inner product"), (lambda X, y, T: np.full(60, 5), "names differ")]
+        + [(lambda X, y, T: np.full(60, 9), "do not occur"), (lambda X, y, T: y, "shape")],
+    ),
+    "digits-3": (
+        ["bd", "db", "B, D", ["b", "d"], {"b", "d"}],
+        [("abd", "a: there"), ("bcd", "c: there"), ("bde", "e: there"), ("b", "One is missing")]
+        + [("d", "One is missing"), ("f", "Only the letters"), (3, "quotation")],
+    ),
+    "digits-4": (
+        ["ab", "ba", "A, B", ["a", "b"], {"a", "b"}],
+        [("abc", "c: the weighted"), ("abd", "d: the cleaner"), ("abe", "e: look")]
+        + [("a", "One is missing"), ("b", "One is missing"), ("x", "Only the letters")]
+        + [(3, "quotation")],
+    ),
+}

@@ -1,0 +1,73 @@
+"""A browser and a server of the built book, started once for all tests that open pages."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+
+import pytest
+from browsing import FLAGS, HTML, PAGES, chromium, missing
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Serve the built book on this machine for as long as the tests run."""
+    if not PAGES:
+        missing("The book has not been built: run `make book` first.")
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Quiet, directory=HTML)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if chromium() is None:
+        missing("No Chromium on this machine: install Debian's `chromium` to run these tests.")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser, address):
+    """Return a function that opens a page and notes what goes wrong on the way."""
+    contexts = []
+
+    def opener(path: str, width: int):
+        viewport = {"width": width, "height": 900}
+        context = browser.new_context(viewport=viewport, color_scheme="light")
+        contexts.append(context)
+        context.set_default_timeout(180_000)  # a page full of math on a busy machine
+        page = context.new_page()
+        page.problems = []
+        note = page.problems.append
+        page.on("console", lambda m: note(f"console: {m.text}") if m.type == "error" else None)
+        page.on("pageerror", lambda error: note(f"script error: {error}"))
+        page.on("requestfailed", lambda request: note(f"failed request: {request.url}"))
+        page.on("response", lambda r: note(f"{r.status}: {r.url}") if r.status >= 400 else None)
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((address, "data:", "blob:"))
+                else note(f"foreign request: {request.url}")
+            ),
+        )
+        page.goto(f"{address}/{path}", wait_until="load")
+        page.evaluate("() => window.MathJax?.startup?.promise")
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()
