@@ -209,7 +209,8 @@ def fit_kernel_pca_dask(
     features : a map of chapter 11, such as ``fourier_features(d, m, sigma)``.
     """
     feature_map = shared(features)
-    seen = (delayed(mapped)(feature_map, block) for block in dask_blocks(array))
+    blocks = enumerate(dask_blocks(array))
+    seen = [delayed(named(mapped, i))(feature_map, block) for i, block in blocks]
     summaries = [delayed(named(summarize, i))(block) for i, block in enumerate(seen)]
     total = tree_sum(summaries, delayed(merge))
     return FeaturePCA(features, pca_of_moments(computed(total, progress), k))

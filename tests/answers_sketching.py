@@ -163,6 +163,8 @@ ANSWERS = {
             (9, "trace of K"),
             (-11, "divided by"),
             (7.75, "divides by 16"),
+            (9 - float(np.linalg.eigvalsh([[4, 2, 0], [2, 3, 1], [0, 1, 2]])[-1]), "least"),
+            (float(np.sqrt(10)), "Frobenius"),
             (-4, "sign"),
             (3.999, ""),
             (0, ""),

@@ -16,6 +16,7 @@ from mpmath import mp
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_features, fit_pca, fourier_features
 from kpca_edu._engine.stream import shifted_sums, tree_sum
 from kpca_edu.compare import subspace_angles
+from kpca_edu.datasets import matrix_with_singular_values
 from kpca_edu.kernels import rbf
 from kpca_edu.streaming import (
     Moments,
@@ -375,8 +376,13 @@ class TestDask:
     def test_a_bad_chunk_is_named(self):
         X = rows()
         X[75, 2] = np.nan
+        array = self.da.from_array(X, chunks=(20, 5))
         with pytest.raises(ValueError, match="Block 3: "):
-            fit_pca_dask(self.da.from_array(X, chunks=(20, 5)), 2)
+            fit_pca_dask(array, 2)
+        with pytest.raises(ValueError, match="Block 3: block holds NaN"):
+            fit_kernel_pca_dask(array, 2, fourier_features(5, 10, 1.0))
+        with pytest.raises(ValueError, match="Block 0: "):  # a map of other samples
+            fit_kernel_pca_dask(self.da.ones((6, 4)), 2, fourier_features(5, 10, 1.0))
 
     def test_dasks_own_bar(self, capsys):
         array = self.da.from_array(rows(), chunks=(50, 5))
@@ -498,6 +504,39 @@ class TestCluster:
 
     def test_the_bar_of_the_cluster(self, cluster, files, capsys):
         assert fit_pca_dask(files[1], 2, progress=True).n == 1100
+
+
+class TestBesideDaskML:
+    """dask-ml, where it is installed: what chapter 12 says of its solvers."""
+
+    da = pytest.importorskip("dask.array")
+
+    @pytest.fixture
+    def peer(self):
+        reason = "dask-ml is not installed: `pip install dask-ml` lets this test run."
+        return pytest.importorskip("dask_ml.decomposition", reason=reason).PCA
+
+    def test_its_full_solver_agrees(self, peer):
+        X = rows(600, 5, offset=20.0)
+        array = self.da.from_array(X, chunks=(70, 5))
+        ours, theirs = fit_pca_dask(array, 2), peer(2, svd_solver="full").fit(array)
+        np.testing.assert_allclose(ours.variances * 600 / 599, theirs.explained_variance_)
+        np.testing.assert_allclose(np.abs(theirs.components_.T), np.abs(ours.V), atol=1e-10)
+        Z = theirs.transform(array).compute()
+        np.testing.assert_allclose(np.abs(Z), np.abs(ours.encode(X)), atol=1e-9)
+
+    def test_its_random_solver_loses_small_values(self, peer):
+        """More power steps make s₁₀ worse, as the default of svd_compressed does."""
+        values = np.r_[10.0 ** -np.linspace(0, 4, 10), 1e-4 * np.linspace(0.9, 0.3, 50)]
+        X = matrix_with_singular_values(values, 600, 80, rng=0)
+        array, right = self.da.from_array(X, chunks=(100, 80)), fit_pca(X, 10).s[9]
+        assert fit_pca_dask(array, 10).s[9] == pytest.approx(right, rel=1e-6)
+        few, many = (
+            peer(10, svd_solver="randomized", iterated_power=q, random_state=0).fit(array)
+            for q in (1, 4)
+        )
+        assert few.singular_values_[9] == pytest.approx(right, rel=0.15)
+        assert abs(many.singular_values_[9] / right - 1) > 0.5
 
 
 class TestWithoutAMatrix:

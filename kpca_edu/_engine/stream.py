@@ -193,13 +193,13 @@ def shared(thing: Any) -> Any:
 
 
 def named(function: Callable, number: int) -> Callable:
-    """Return a function of a block that says which block was wrong, also from another process."""
+    """Return the function, but saying which block was wrong, also from another process."""
     return partial(_call_named, function, number)
 
 
-def _call_named(function: Callable, number: int, block: Any) -> Any:
+def _call_named(function: Callable, number: int, *given: Any) -> Any:
     with in_block(number):
-        return function(block)
+        return function(*given)
 
 
 def computed(lazy: Any, progress: bool = False) -> Any:

@@ -134,14 +134,13 @@ def products_and_passes(answer: Any) -> None:
     "Its diagonal is 16/4, 4/4 and 0.",
 )
 def one_landmark(answer: Any) -> None:
+    largest = float(np.linalg.eigvalsh([[4.0, 2, 0], [2, 3, 1], [0, 1, 2]])[-1])
     mistakes = {
         5.0: "That is what is kept, the trace of the approximation: what is lost is asked for.",
         9.0: "That is the trace of K: take that of the approximation off.",
         -11.0: "The column has to be divided by κ(l, l) = 4 in k kᵀ/4.",
-        8.0: "That divides by 4 twice, or by 16.",
         7.75: "That divides by 16: it is k kᵀ/4.",
-        3.0: "The least possible is another number, and no landmark reaches it.",
-        12**0.5: "That is the Frobenius norm: the trace is asked for.",
+        9 - largest: "That is the least possible with one dimension: no sample reaches it.",
         10**0.5: "That is the Frobenius norm: the trace is asked for.",
     }
     expect_number(answer, 4.0, 6, mistakes)
