@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the chosen tasks, print the table, write the JSON; 1 if a contender failed."""
     options = _parse(arguments)
     tasks = [task for task in TASKS if not options.names or task.name in options.names]
-    repeats = options.repeats or (2 if options.quick else 7)
+    repeats = options.repeats or (2 if options.quick else 5)
     threads = sorted({1, default_threads()})
     results = [
         run(task, repeats, options.quick, threads, options.full, _progress(f"[{i}/{len(tasks)}] "))
@@ -67,7 +67,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("names", nargs="*", metavar="name", help="tasks to run (default: all)")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
-    parser.add_argument("--repeats", type=int, help="timed rounds (default: 7, quick: 2)")
+    parser.add_argument("--repeats", type=int, help="timed rounds (default: 5, quick: 2)")
     parser.add_argument("--full", action="store_true", help="also the peers that take minutes")
     parser.add_argument(
         "--json",

@@ -29,6 +29,7 @@ from ._engine.model import Frozen
 from ._engine.panels import map_rows
 from ._engine.products import MatrixLike, Rng, as_map, gaussian, noise, orth, triplet_count
 from ._engine.progress import with_progress
+from ._engine.waves import cosines, cosines_and_sines
 from .compare import fix_signs
 from .kernels import Kernel, KernelLike, check_kernel
 from .svd import SVD
@@ -180,9 +181,9 @@ class FourierMap(Frozen):
         """Return √(2/m) (cos ωᵀx, sin ωᵀx), or √(2/m) cos(ωᵀx + b) :eq:`eq-fourier`."""
         angles = X @ self.frequencies
         if self.phases is None:
-            waves = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+            waves = cosines_and_sines(angles)
         else:
-            waves = np.cos(angles + self.phases, out=angles)
+            waves = cosines(angles + self.phases)
         waves *= np.sqrt(2 / self.m)
         return waves
 

@@ -39,17 +39,27 @@ def browser():
         running.close()
 
 
+# Served in place of MathJax where a test does not look at formulas: they take most of the time.
+NO_FORMULAS = """{
+    const drop = () => document.querySelectorAll(".math").forEach(formula => formula.remove());
+    document.readyState === "loading" ? addEventListener("DOMContentLoaded", drop) : drop();
+}"""
+
+
 @pytest.fixture
 def open_page(browser, address):
     """Return a function that opens a page and notes what goes wrong on the way."""
     contexts = []
 
-    def opener(path: str, width: int):
+    def opener(path: str, width: int, *, math: bool = True):
         viewport = {"width": width, "height": 900}
         context = browser.new_context(viewport=viewport, color_scheme="light")
         contexts.append(context)
-        context.set_default_timeout(180_000)  # a page full of math on a busy machine
+        context.set_default_timeout(600_000)  # a page full of math on a busy machine
         page = context.new_page()
+        if not math:
+            script = {"content_type": "text/javascript", "body": NO_FORMULAS}
+            page.route("**/mathjax/*.js", lambda route: route.fulfill(**script))
         page.problems = []
         note = page.problems.append
         page.on("console", lambda m: note(f"console: {m.text}") if m.type == "error" else None)

@@ -13,7 +13,7 @@ from live_numbers import FIGURES, plain
 
 STATIC = HTML / "_static/live"
 WEIGHT = 70_000  # bytes of all scripts; one page loads some 30,000
-# A page full of math takes long to open, so a test opens it once for all its figures.
+# A page takes a while to open, so a test opens it once for all its figures.
 SHOWN = {
     chapter: [name for name in FIGURES if FIGURES[name].chapter == chapter]
     for chapter in dict.fromkeys(figure.chapter for figure in FIGURES.values())
@@ -133,7 +133,7 @@ class Live:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_moves(open_page, chapter, width):
     """Keys, mouse, finger and buttons change the state, and the numbers stay the library's."""
-    page = open_page(f"book/{chapter}.html", width)
+    page = open_page(f"book/{chapter}.html", width, math=False)
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(OVERFLOW) <= 0
     for name in SHOWN[chapter]:
@@ -193,7 +193,7 @@ def redraw(live: Live) -> float:
 def test_is_shared_by_its_address(open_page, chapter):
     """A state in the address is the state of the figure, in a page that is open or opens."""
     path = f"book/{chapter}.html"
-    page = open_page(path, 1280)
+    page = open_page(path, 1280, math=False)
     for name in SHOWN[chapter]:
         live = Live(page, name)
         for field in live.fields():
@@ -206,5 +206,5 @@ def test_is_shared_by_its_address(open_page, chapter):
         page.evaluate("address => { location.hash = '#'; location.hash = address; }", address)
         page.wait_for_function("address => location.hash === address", arg=address)
         assert close(live.state, moved), name
-    other = Live(open_page(path + address, 1280), name)
+    other = Live(open_page(path + address, 1280, math=False), name)
     assert close(other.state, moved)

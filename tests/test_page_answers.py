@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import page_answers
-import pytest
 from browsing import HTML, missing
 
 from kpca_edu.exercises.checking import REGISTRY
@@ -57,18 +56,17 @@ def test_the_script_says_what_the_checkers_say(open_page):
     assert page.problems == []
 
 
-@pytest.mark.parametrize(
-    ("text", "right"), [("4", True), ("8/2", True), ("4.0", True), ("400 %", True), ("2", False)]
-)
-def test_forms_of_a_number(open_page, text, right):
+def test_forms_of_a_number(open_page):
     page = open_page("book/index.html", 1280)
     page.wait_for_function("() => window.pageAnswers")
-    assert page.evaluate("text => pageAnswers.verdict('pca-1', text)[0]", text) is right
+    forms = {"4": True, "8/2": True, "4.0": True, "400 %": True, "2": False}
+    for text, right in forms.items():
+        assert page.evaluate("text => pageAnswers.verdict('pca-1', text)[0]", text) is right, text
 
 
 def test_a_reader_types_an_answer(open_page):
     """Wrong, then right, by keyboard; what was solved is remembered and can be forgotten."""
-    page = open_page(page_with("pca-1"), 390)
+    page = open_page(page_with("pca-1"), 390, math=False)
     field = page.locator("#answer-pca-1")
     field.fill("2")
     field.press("Enter")

@@ -1,6 +1,7 @@
 // 1. A display formula that is wider than the page, as on a phone, is broken before its relation
 //    signs. Those that fit stay as they were written. What cannot be broken scrolls.
 // 2. Folds are opened for print, and closed again afterwards.
+// 3. What scrolls sideways can be reached by Tab.
 (() => {
   const RELATION = /^(?:[=<>]|\\(?:leq?|geq?|approx|sim|ll|gg|subset(?:eq)?|in|to|iff|implies|Rightarrow|Longleftrightarrow|equiv|preceq|succeq|propto|q?quad)(?![a-zA-Z]))/;
   const SILENT = /^(?:[{}^_&\s]|\\(?:left|right|[bB]ig[lr]?|begin|end|frac|tfrac|operatorname|mathrm|mathbf|mathbb|mathcal|text|tilde|hat|bar|top)?)$/;
@@ -67,4 +68,12 @@
     opened.forEach(fold => { fold.open = true; });
   });
   addEventListener("afterprint", () => opened.splice(0).forEach(fold => { fold.open = false; }));
+
+  // The theme decides this before the faces of the type are there, and late after a change of size.
+  function tabStops() {
+    for (const box of document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container"))
+      box.tabIndex = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight ? 0 : -1;
+  }
+  addEventListener("resize", tabStops);
+  addEventListener("load", () => document.fonts.ready.then(tabStops));
 })();
