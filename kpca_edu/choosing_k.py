@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._engine.checks import choice, component_count, flag, fraction, generator, whole_number
-from ._engine.choices import in_squared_units, largest_k, over_folds, rows_and_axes, two_columns
+from ._engine.choices import (
+    components_of_table,
+    in_squared_units,
+    largest_k,
+    over_folds,
+    rows_and_axes,
+    two_columns,
+)
 from ._engine.factors import numpy_svd
 from ._engine.filling import known_part, nearest_of_rank, settle
 from ._engine.likelihoods import judged, parameter_counts
@@ -390,7 +397,7 @@ def bootstrap_pca(
     Signs are matched, order is not: directions with close variances trade places. Quantiles of
     the results are the ends of intervals :eq:`eq-k-bootstrap`.
     """
-    X, rng = complete_table(X), generator(rng)
+    X, rng, k = complete_table(X), generator(rng), components_of_table(X, k)
     prepare = (lambda rows: standardize(rows)[0]) if flag(scale, "scale") else np.asarray
     whole, fits = fit_pca(prepare(X), k), []
     for _ in with_progress(range(whole_number(repeats, "repeats", least=1)), progress, "tables"):

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._engine.checks import choice, flag, number
+from ._engine.checks import choice, flag, number, tolerance, whole_number
 from ._engine.estimating import (
     Transformer,
     as_rng,
@@ -100,6 +100,7 @@ class PCA(GaussianPlane):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the directions of the rows of X : (n_samples, n_features)."""
         solver = SOLVERS[choice(self.svd_solver, "svd_solver", SOLVERS)]
+        flag(self.whiten, "whiten")
         X = self._samples(X, fit=True, least=2)
         n, most = X.shape[0], min(X.shape)
         k, rng = components_of(self.n_components, most), as_rng(self.random_state)
@@ -164,13 +165,14 @@ class ProbabilisticPCA(MeanScore):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the most likely model of the rows of X, of which entries may be NaN."""
         X = self._samples(X, fit=True, least=2, features=2)
+        tol, max_iter = tolerance(self.tol), whole_number(self.max_iter, "max_iter", least=1)
         holes = bool(np.isnan(X).any())
         if self.n_components is not None:
             k = no_more_than(self.n_components, min(X.shape) - 1)
         else:
             k = 1 if holes else largest_that_leaves_noise(X)
         if holes:
-            self.model_ = fit_ppca_em(X, k, tol=self.tol, max_iter=self.max_iter)
+            self.model_ = fit_ppca_em(X, k, tol=tol, max_iter=max_iter)
         else:
             self.model_ = fit_ppca(X, k)
         self.n_components_, self.n_iter_ = self.model_.k, max(self.model_.n_iter, 1)

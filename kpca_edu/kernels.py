@@ -371,11 +371,12 @@ def median_sigma(
     2.0
     """
     samples, most = row_samples(X), whole_number(max_samples, "max_samples", least=2)
+    rng = generator(rng)
     n = samples.shape[0]
     if n < 2:
         raise ValueError("X has one row: a distance needs two samples.")
     if n > most:
-        samples = samples[generator(rng).choice(n, most, replace=False)]
+        samples = samples[rng.choice(n, most, replace=False)]
     sigma = float(np.median(rows.pair_distances(samples)))
     if sigma == 0:
         raise ValueError(

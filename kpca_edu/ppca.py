@@ -34,7 +34,10 @@ from ._engine.missing import (
     Units,
     grams,
     in_own_units,
+    loadings_and_noise,
     log_determinants,
+    mean_variances_directions,
+    model_and_codes,
     quadratic_forms,
     refuse_other_models,
     solve_columns,
@@ -219,7 +222,7 @@ def log_gaussian(model: PPCA, z: Latent) -> NDArray:
     log|Σ| = log|M| + (d − k) log σ² :eq:`eq-ppca-det`, and
     rᵀΣ⁻¹r = ‖r − Wm‖²/σ² + ‖m‖² :eq:`eq-ppca-quadratic`, with the d values that a row has.
     """
-    W, sigma2 = model.W, model.sigma2
+    W, sigma2 = loadings_and_noise(model, z)
     d = z.part.seen.sum(axis=1)
     log_det = log_determinants(z.M, W, sigma2, z.part.patterns)[z.part.group]  # of M
     log_det = log_det + (d - model.k) * np.log(sigma2)
@@ -286,7 +289,7 @@ def maximum_likelihood(spectrum: Spectrum, k: int) -> PPCA:
     The mean is x̄ :eq:`eq-ppca-mean`, σ² the mean of the discarded variances :eq:`eq-ppca-sigma2`,
     and column j of W is vⱼ√(λⱼ − σ²) :eq:`eq-ppca-w`, with R = I.
     """
-    mean, lam, V = spectrum.mean, spectrum.lam, spectrum.V
+    mean, lam, V = mean_variances_directions(spectrum)
     k = count_that_leaves_noise(k, spectrum.n, *V.shape)
     sigma2 = lam[k:].mean() if k < len(lam) else lam[-1]
     root = np.sqrt(np.maximum(lam[:k] - sigma2, 0.0))  # below zero by rounding alone
@@ -364,11 +367,11 @@ def move_prior(model: PPCA, codes: Codes) -> PPCA:
 
     a and B are mean and covariance of the codes :eq:`eq-ppca-expand`. It saves most of the steps.
     """
-    a = codes.m.mean(axis=0)
-    delta = codes.m - a
-    B = (delta.T @ delta + codes.total) / len(delta)
+    W, m = model_and_codes(model, codes)
+    a = m.mean(axis=0)
+    B = ((m - a).T @ (m - a) + codes.total) / len(m)
     L = np.linalg.cholesky(B)  # LLᵀ = B
-    return PPCA(model.mean + model.W @ a, model.W @ L, model.sigma2)
+    return PPCA(model.mean + W @ a, W @ L, model.sigma2)
 
 
 def _first_guess(

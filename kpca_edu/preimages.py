@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._engine import way_back
-from ._engine.checks import check_scores, choice, real_array, whole_number
+from ._engine.checks import check_scores, choice, finite_array, whole_number
 from ._engine.kernel_ridge import given_regression
 from ._engine.model import Frozen
 from ._engine.options import check_options, option_names
@@ -117,7 +117,7 @@ def exact_preimage(
     """
     X, kernel = way_back.vectors_and_kernel(kernel_model(model), "exact_preimage")
     inner = model.weights(Z) @ kernel(X, np.eye(X.shape[1], dtype=X.dtype))  # with φ(eⱼ)
-    T = way_back.all_inverted(inverse(inner), inner.shape)
+    T = way_back.all_inverted(inverse, inner)
     distance, size2 = feature_distance(model, T, Z), model.mean + np.abs(kernel.diagonal(T))
     rounding = 1e3 * np.sqrt(np.finfo(T.dtype).eps * (size2 + np.sum(np.square(Z), axis=1)))
     return _direct(T, distance, distance <= rounding)
@@ -305,7 +305,7 @@ def input_distances2(model: KernelPCA, D2: ArrayLike) -> tuple[NDArray, NDArray]
     are √(2g(0)) or more apart. As a rule phi_hat is shorter than a feature, and then large
     distances come out too small :eq:`eq-pre-deficit`.
     """
-    D2 = real_array(D2, "D2")
+    D2 = finite_array(D2, "D2")
     if kernel_model(model).kernel == linear():  # φ(x) = x: nothing to translate
         return D2, np.ones(D2.shape, bool)
     kernel = way_back.kernel_of_distance(model)

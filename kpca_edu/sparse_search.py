@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._engine.checks import choice, data_matrix, number, real_array
+from ._engine.checks import choice, data_matrix, finite_array, number
 from ._engine.covariance import (
     Covariance,
     covariance,
@@ -105,7 +105,7 @@ def soft_threshold(c: ArrayLike, t: float) -> NDArray:
     >>> soft_threshold([3.0, -0.5, -2.0], 1.0)
     array([ 2., -0., -1.])
     """
-    c, t = real_array(c, "c"), number(t, "t", 0.0)
+    c, t = finite_array(c, "c"), number(t, "t", 0.0)
     return np.sign(c) * np.maximum(np.abs(c) - t, 0)
 
 

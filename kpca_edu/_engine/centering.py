@@ -116,20 +116,26 @@ def check_writable(K: Any) -> None:
 
 def size_of(K: Any) -> int:
     """Return n for anything that is n×n, such as a file of rows."""
-    shape = getattr(K, "shape", None)
+    shape = _shape(K)
     if shape is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        what = "no array" if shape is None else f"of shape {tuple(shape)}"
+        what = "no array" if shape is None else f"of shape {shape}"
         raise ValueError(
             f"K is {what}: a square array is needed whose rows can be sliced, such as np.memmap."
         )
     return int(shape[0])
 
 
+def _shape(array: Any) -> tuple[int, ...] | None:
+    """Return the shape of anything that has one; None for all else."""
+    shape = getattr(array, "shape", None)
+    return tuple(shape) if isinstance(shape, tuple | list) else None
+
+
 def check_room(out: Any, n: int) -> None:
     """Refuse an array ``out`` that n×n numbers can't be written to without being cut off."""
-    shape, dtype = getattr(out, "shape", None), getattr(out, "dtype", None)
-    if shape is None or tuple(shape) != (n, n):
-        what = f"a {type(out).__name__}" if shape is None else f"of shape {tuple(shape)}"
+    shape, dtype = _shape(out), getattr(out, "dtype", None)
+    if shape != (n, n):
+        what = f"a {type(out).__name__}" if shape is None else f"of shape {shape}"
         raise ValueError(f"out is {what}: an array with room for {n}×{n} entries is needed.")
     if np.dtype(dtype).kind != "f":
         raise ValueError(
@@ -157,7 +163,8 @@ def training_means(means: ArrayLike, K_test: NDArray) -> NDArray:
     means, (m, n) = real_array(means, "row_means"), K_test.shape
     if means.shape != (n,):
         raise ValueError(
-            f"K_test is {m}×{n}, and there are {means.size} training samples: "
+            f"K_test is {m}×{n}, and there are {means.size} training samples, by K_train or "
+            f"row_means: "
             f"K_test needs a row for each new sample and a column for each training sample."
         )
     return data_matrix(means[None], "row_means")[0]

@@ -22,9 +22,11 @@ __all__ = [
     "column_names",
     "component_count",
     "data_matrix",
+    "finite_array",
     "flag",
     "fraction",
     "generator",
+    "is_number",
     "linear_map",
     "number",
     "orthonormal_columns",
@@ -158,7 +160,7 @@ def orthonormal_columns(U: ArrayLike, name: str = "U") -> NDArray:
     return array
 
 
-def component_count(k: int, limit: int, of: str, least: int = 0) -> int:
+def component_count(k: int, limit: int, of: str, least: int = 0, name: str = "k") -> int:
     """Return k as an int between ``least`` and ``limit``, the number that ``of`` can have.
 
     >>> component_count(12, 5, "a 10×5 matrix")
@@ -166,15 +168,16 @@ def component_count(k: int, limit: int, of: str, least: int = 0) -> int:
     ...
     ValueError: k=12 components asked of a 10×5 matrix: at most 5 exist.
     """
-    if not _is(k, Integral):
+    if not is_number(k, Integral):
         raise ValueError(
-            f"k={k!r} is no number of components: a whole number from {least} to {limit} is needed."
+            f"{name}={k!r} is no number of components: "
+            f"a whole number from {least} to {limit} is needed."
         )
     k = int(k)
     if k < least:
-        raise ValueError(f"k={k} components asked of {of}: at least {least} is needed.")
+        raise ValueError(f"{name}={k} components asked of {of}: at least {least} is needed.")
     if k > limit:
-        raise ValueError(f"k={k} components asked of {of}: at most {limit} exist.")
+        raise ValueError(f"{name}={k} components asked of {of}: at most {limit} exist.")
     return k
 
 
@@ -194,7 +197,7 @@ def number(
     ...
     ValueError: offset=-1.0: a number from 0 up is needed.
     """
-    if _is(value, Real):
+    if is_number(value, Real):
         try:
             value = float(value)
         except OverflowError:  # a whole number beyond the floats
@@ -220,7 +223,7 @@ def tolerance(value: float, name: str = "tol") -> float:
 
 def whole_number(value: int, name: str, least: int = 0) -> int:
     """Return value as an int that is at least ``least``."""
-    if not _is(value, Integral) or int(value) < least:
+    if not is_number(value, Integral) or int(value) < least:
         raise ValueError(f"{name}={value!r}: a whole number from {least} up is needed.")
     if int(value) > sys.maxsize:
         raise ValueError(f"{name} has {len(str(value))} digits: no computer counts so far.")
@@ -259,7 +262,7 @@ def generator(rng: int | np.random.Generator) -> np.random.Generator:
     """
     if isinstance(rng, np.random.Generator):
         return rng
-    if rng is None or (_is(rng, Integral) and int(rng) >= 0):
+    if rng is None or (is_number(rng, Integral) and int(rng) >= 0):
         return np.random.default_rng(rng)
     raise ValueError(
         f"rng={rng!r}: a seed (a whole number from 0 up) or a NumPy generator is needed."
@@ -324,14 +327,14 @@ def tell(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=depth)
 
 
-def _is(value: Any, kind: type) -> bool:
-    """Tell whether value is such a number; booleans are none."""
-    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+def is_number(value: Any, kind: type) -> bool:
+    """Tell whether value is such a number; booleans are none, nor are NumPy's spans of time."""
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_ | np.timedelta64)
 
 
 def singular_values(s: ArrayLike, name: str = "s") -> NDArray:
     """Return s as a 1-D array of non-negative numbers in falling order (it may be empty)."""
-    array = _finite(real_array(s, name), name)
+    array = finite_array(s, name)
     if array.ndim != 1:
         raise ValueError(
             f"{name} has shape {array.shape}: a 1-D array of singular values is needed. "
@@ -350,6 +353,11 @@ def singular_values(s: ArrayLike, name: str = "s") -> NDArray:
             f"values must be in falling order. Sort them with np.sort({name})[::-1]."
         )
     return array
+
+
+def finite_array(A: ArrayLike, name: str) -> NDArray:
+    """Return A as an array of finite floats of any dimension, as :func:`real_array` does."""
+    return _finite(real_array(A, name), name)
 
 
 def real_array(A: ArrayLike, name: str) -> NDArray:

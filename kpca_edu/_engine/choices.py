@@ -12,7 +12,14 @@ from .factors import rescaled
 from .progress import with_progress
 from .tables import centred_table
 
-__all__ = ["over_folds", "in_squared_units", "largest_k", "rows_and_axes", "two_columns"]
+__all__ = [
+    "components_of_table",
+    "in_squared_units",
+    "largest_k",
+    "over_folds",
+    "rows_and_axes",
+    "two_columns",
+]
 
 
 def two_columns(X: ArrayLike) -> tuple[NDArray, float]:
@@ -41,6 +48,12 @@ def over_folds(
     return np.sum([values[:shortest] for values in curves], axis=0)
 
 
+def components_of_table(X: ArrayLike, k: int) -> int:
+    """Return k as a number of components, from 0 up, that a table X can have."""
+    n, d = np.shape(X)
+    return component_count(k, min(n, d), f"a {n}×{d} matrix")
+
+
 def largest_k(max_k: int | None, most: int, of: str) -> int:
     """Return max_k, which may be ``most`` and is so by default; −1 says that none is left."""
     if most < 0:
@@ -48,7 +61,7 @@ def largest_k(max_k: int | None, most: int, of: str) -> int:
             "When one part of the rows is held out, the others are all the same: they have no "
             "variance. Take more folds, or drop repeated rows."
         )
-    return most if max_k is None else component_count(max_k, most, of)
+    return most if max_k is None else component_count(max_k, most, of, name="max_k")
 
 
 def rows_and_axes(Y: ArrayLike, V: ArrayLike) -> tuple[NDArray, NDArray]:

@@ -48,13 +48,13 @@ class KnownPart(NamedTuple):
 
 def known_part(X: ArrayLike, unknown: ArrayLike) -> KnownPart:
     """Centre the known entries of X : (n, d); what stands in the others, NaN say, is not read."""
-    unknown = np.asarray(unknown)
-    if unknown.dtype != bool or unknown.shape != np.shape(X):
+    X, unknown = data_matrix(X, missing=True), np.asarray(unknown)
+    if unknown.dtype != bool or unknown.shape != X.shape:
         raise ValueError(
             f"unknown is an array of {unknown.dtype} with shape {unknown.shape}: True or False "
-            f"is needed for each entry of X, which has shape {np.shape(X)}."
+            f"is needed for each entry of X, which has shape {X.shape}."
         )
-    X = data_matrix(np.where(unknown, 0.0, data_matrix(X, missing=True)).astype(float))
+    X = data_matrix(np.where(unknown, 0.0, X).astype(float))
     known = np.sum(~unknown, axis=0)
     if not known.all():
         raise ValueError(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .centering import center_in_place, row_means
-from .checks import component_count, data_matrix, flag, symmetric_map, tell
+from .checks import component_count, data_matrix, flag, is_number, symmetric_map, tell
 from .eigen import Eigenpairs, lanczos_pays, top_eigenpairs
 from .inner_products import sample_count
 from .kernel_algebra import Kernel, mirrored_gram
@@ -56,7 +56,7 @@ def count_or_share(k: float, X: Any, center: bool) -> float:
         raise ValueError(f"{n} sample given: at least {1 + center} are needed for a component.")
     if is_share(k):
         return float(k)
-    if isinstance(k, Real) and not isinstance(k, Integral | bool | np.bool_):
+    if is_number(k, Real) and not isinstance(k, Integral):
         raise ValueError(
             f"k={k!r}: a whole number of components from 1 to {n - center} is needed, or a share "
             f"of the variance between 0 and 1."
@@ -66,7 +66,7 @@ def count_or_share(k: float, X: Any, center: bool) -> float:
 
 def is_share(k: float) -> bool:
     """Tell whether k is a share of the variance and no number of components."""
-    return isinstance(k, Real) and not isinstance(k, Integral | bool | np.bool_) and 0 < k < 1
+    return is_number(k, Real) and not isinstance(k, Integral) and 0 < k < 1
 
 
 def gram_in_memory(

@@ -15,7 +15,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import data_matrix, number, whole_number
+from .checks import data_matrix, is_number, number, whole_number
 from .inner_products import (
     Samples,
     SamplesLike,
@@ -95,7 +95,7 @@ class Kernel(ABC):
     def __add__(self, other: Kernel | float) -> Kernel:
         if isinstance(other, Kernel):
             return Sum(self, other)
-        if not _is_number(other):
+        if not is_number(other, Real):
             return NotImplemented
         value = number(other, "constant", 0.0, hint=": a negative one may leave no kernel")
         return self if value == 0 else Sum(self, Constant(value))
@@ -106,7 +106,7 @@ class Kernel(ABC):
     def __mul__(self, other: Kernel | float) -> Kernel:
         if isinstance(other, Kernel):
             return Product(self, other)
-        if not _is_number(other):
+        if not is_number(other, Real):
             return NotImplemented
         hint = ", since κ(x, x) would be negative" if other < 0 else ""
         return Multiple(number(other, "factor", 0.0, hint=hint), self)
@@ -304,7 +304,7 @@ class Multiple(Kernel):
         return self.factor * self.kernel._diagonal_gradient(T)
 
     def __mul__(self, other: Kernel | float) -> Kernel:
-        if isinstance(other, Kernel) or not _is_number(other) or other < 0:
+        if isinstance(other, Kernel) or not is_number(other, Real) or other < 0:
             return super().__mul__(other)
         return self.kernel * (self.factor * other)  # 2 * (3 * κ) is 6 * κ
 
@@ -390,6 +390,3 @@ def _exactly(value: float) -> str:
     """Return all digits of a number, and 1 for 1.0."""
     return repr(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
 
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .checks import number
@@ -22,7 +23,8 @@ class Pairwise:
     def __call__(self, X: Any, Y: Any) -> NDArray:
         from sklearn.metrics.pairwise import pairwise_kernels
 
-        return pairwise_kernels(X, Y, metric=self.metric, **self.params)
+        with np.errstate(all="ignore"):  # a broken power of a negative number: refused as NaN
+            return pairwise_kernels(X, Y, metric=self.metric, **self.params)
 
     @property
     def __name__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 
 from .checks import data_matrix
+from .inner_products import row_samples
 from .kernel_algebra import Kernel
 from .panels import map_rows
 
@@ -30,13 +31,16 @@ DIAGONAL_BLOCK = 16  # samples at a time whose κ(x, x) a callable is asked for
 def rows_of(X: Any) -> Any:
     """Return samples as something with len() that an index array can pick from."""
     if hasattr(X, "tocsr"):
-        return _Rows(X.tocsr())
+        return _Rows(row_samples(X))
     if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
         return data_matrix(X)
     try:
         return data_matrix(X)
     except (ValueError, TypeError):  # texts, graphs: whatever the kernel compares
-        return _Items(list(X))
+        items = _Items(X if isinstance(X, Iterable) and not isinstance(X, str | bytes) else [])
+        if not items:
+            raise
+        return items
 
 
 class _Items(list):
@@ -65,7 +69,7 @@ def choose_landmarks(X: Any, m: int, kernel: Callable, how: str, rng: np.random.
     "uniform" costs nothing; "kmeans" O(nmd) a round, dense rows only; "leverage" and "pivoted" nm
     kernel values and O(nm²) work, whatever the samples are.
     """
-    rows = rows_of(X)
+    rows = rows_of(row_samples(X) if isinstance(kernel, Kernel) else X)
     n = len(rows)
     if how == "kmeans":
         return _centers(rows, m, rng)

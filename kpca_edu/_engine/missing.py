@@ -24,9 +24,13 @@ __all__ = [
     "by_row",
     "grams",
     "in_own_units",
+    "loadings_and_noise",
     "log_determinants",
+    "mean_variances_directions",
+    "model_and_codes",
     "quadratic_forms",
     "refuse_empty_columns",
+    "refuse_other_codes",
     "refuse_other_models",
     "refuse_unknowable",
     "solve_columns",
@@ -180,11 +184,45 @@ def refuse_other_models(model: Any, name: str) -> None:
         raise ValueError(f"{name} is a {given}: a PPCA, as fit_ppca makes it, is needed.")
 
 
-def table_with(X: Any, codes: Any) -> Table:
-    """Return X as a table that codes.m, (n, k), and codes.spread, (d or 1, k, k), are of."""
+def refuse_other_codes(codes: Any) -> None:
+    """Refuse what is no outcome of an E-step."""
     if not (hasattr(codes, "m") and hasattr(codes, "spread")):
         given = type(codes).__name__
         raise ValueError(f"codes is a {given}: what expect(model, X) returns is needed.")
+
+
+def model_and_codes(model: Any, codes: Any) -> tuple[NDArray, NDArray]:
+    """Return W and the posterior means m of a model and of codes that are codes of its kind."""
+    refuse_other_models(model, "model")
+    refuse_other_codes(codes)
+    if model.W.shape[1] != codes.m.shape[1]:
+        raise ValueError(
+            f"model has {model.W.shape[1]} directions and codes has {codes.m.shape[1]}: give the "
+            f"codes that expect(model, X) returns."
+        )
+    return model.W, codes.m
+
+
+def loadings_and_noise(model: Any, z: Any) -> tuple[NDArray, float]:
+    """Return W and σ² of a model, if z can be what :func:`infer` has found by it."""
+    refuse_other_models(model, "model")
+    if not (hasattr(z, "part") and hasattr(z, "M")):
+        given = type(z).__name__
+        raise ValueError(f"z is a {given}: what infer(model, X) yields is needed.")
+    return model.W, model.sigma2
+
+
+def mean_variances_directions(spectrum: Any) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what the closed form needs of a spectrum, if it is one."""
+    if not all(hasattr(spectrum, name) for name in ("mean", "lam", "V")):
+        given = type(spectrum).__name__
+        raise ValueError(f"spectrum is a {given}: what spectrum(X) returns is needed.")
+    return spectrum.mean, spectrum.lam, spectrum.V
+
+
+def table_with(X: Any, codes: Any) -> Table:
+    """Return X as a table that codes.m, (n, k), and codes.spread, (d or 1, k, k), are of."""
+    refuse_other_codes(codes)
     table = with_holes(X)
     if len(table) != len(codes.m) or len(codes.spread) not in (1, table.d):
         raise ValueError(

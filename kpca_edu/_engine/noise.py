@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import integrate, optimize
 
-from .checks import number, real_array
+from .checks import finite_array, number
 from .tables import CentredTable
 
 __all__ = ["aspect_ratio", "median_of_noise", "noise_size", "seen_sizes", "sides"]
@@ -49,4 +49,7 @@ def aspect_ratio(beta: float) -> float:
 
 def seen_sizes(s: ArrayLike, beta: float, unit: float) -> tuple[NDArray, float, float]:
     """Return singular values, the ratio of the sides and the unit of noise, each checked."""
-    return real_array(s, "s"), aspect_ratio(beta), number(unit, "unit", 0.0)
+    values = finite_array(s, "s")
+    if np.any(values < 0):
+        raise ValueError(f"s holds {values.min():.4g}: singular values are non-negative.")
+    return values, aspect_ratio(beta), number(unit, "unit", 0.0)

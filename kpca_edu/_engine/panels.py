@@ -36,7 +36,7 @@ def map_rows(function: Callable[[Any], NDArray], X: Any, width: int) -> NDArray:
 
     What has no rows that can be cut, such as a list of texts, is mapped whole.
     """
-    if not hasattr(X, "shape") or not hasattr(X, "__getitem__") or hasattr(X, "iloc"):
+    if not getattr(X, "shape", ()) or not hasattr(X, "__getitem__") or hasattr(X, "iloc"):
         return function(X)
     n = X.shape[0]
     blocks = list(row_blocks(n, width))

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from .checks import component_count, data_matrix, linear_map, symmetric_map
+from .checks import (
+    component_count,
+    data_matrix,
+    is_number,
+    linear_map,
+    real_array,
+    symmetric_map,
+)
 from .eigen import top_eigenpairs
 from .sums import column_means
 
@@ -94,7 +101,7 @@ def refuse_constant(scale: NDArray, mean: NDArray, names: tuple[str, ...] | None
 
 def row_vector(v: Any, d: int, name: str) -> NDArray:
     """Return v as a vector of d finite numbers."""
-    row = data_matrix(np.atleast_2d(v), name)
+    row = data_matrix(np.atleast_2d(real_array(v, name)), name)
     if row.shape != (1, d):
         raise ValueError(f"{name} has shape {np.shape(v)}: {d} numbers are needed.")
     return row[0]
@@ -120,7 +127,7 @@ def gram_eigenpairs(K: Any, k: int) -> tuple[NDArray, NDArray]:
 
 def is_fraction(k: Any) -> bool:
     """Tell whether k is a number that is not a whole one by its type."""
-    return isinstance(k, Real) and not isinstance(k, Integral | bool | np.bool_)
+    return is_number(k, Real) and not isinstance(k, Integral)
 
 
 def refuse_overflow(total: float) -> None:

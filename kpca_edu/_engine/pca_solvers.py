@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from .checks import generator
 from .eigen import GramOperator, lanczos_pays, top_eigenpairs
 from .pca_checks import MEAN_ROUNDING, Data, is_fraction, refuse_overflow
 from .sums import gram_matrix, scatter_matrix, sum_of_squares
@@ -167,7 +168,7 @@ def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) ->
     k=None keeps all with s > 0, a share as few as have that part of the squares. Beyond the rank
     s is zero, and the columns of V are arbitrary and orthonormal.
     """
-    data = X_c.in_range()
+    data, rng = X_c.in_range(), generator(rng)
     with np.errstate(over="ignore", invalid="ignore"):  # refused by _check_range
         found = solve(data, k, rng) if k != 0 else _nothing(data)
     s, V, total = found

@@ -22,6 +22,7 @@ from .checks import (
     generator,
     linear_map,
     orthonormal_columns,
+    real_array,
     symmetric_map,
     whole_number,
 )
@@ -160,7 +161,7 @@ def unit_vector(v: ArrayLike, X: Map, name: str = "v") -> NDArray:
         square = float(np.dot(v, v))
         if abs(square - 1) <= 1e-5:  # the vectors of an iteration, without further ado
             return v
-    row = data_matrix(np.atleast_2d(np.asarray(v)), name)
+    row = data_matrix(np.atleast_2d(real_array(v, name)), name)
     if row.shape != (1, d) or not row.any():
         raise ValueError(f"{name} has shape {np.shape(v)}: {d} numbers, not all 0, are needed.")
     scaled = row[0] / np.abs(row).max()

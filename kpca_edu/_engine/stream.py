@@ -24,10 +24,12 @@ __all__ = [
     "dask_blocks",
     "delayed",
     "encode_block",
+    "feature_map",
     "in_block",
     "leading_pairs",
     "mapped",
     "named",
+    "one_by_one",
     "same_columns",
     "shifted_sums",
     "shared",
@@ -48,12 +50,33 @@ def as_block(block: ArrayLike) -> NDArray:
 def checked_blocks(blocks: Iterable[ArrayLike]) -> Iterator[NDArray]:
     """Yield the blocks in doubles; refuse a bad one, or one with other columns, by its number."""
     first: int | None = None
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(one_by_one(blocks)):
         with in_block(number):
             rows = as_block(block)
             first = rows.shape[1] if first is None else first
             same_columns(first, rows.shape[1])
         yield rows
+
+
+def one_by_one(blocks: Any) -> Iterable:
+    """Return the blocks, if they can be had one after the other."""
+    try:
+        return iter(blocks)
+    except TypeError:
+        raise ValueError(
+            f"blocks is {type(blocks).__name__}: an iterable of (b, d) arrays is needed, such as "
+            f"a list or a generator."
+        ) from None
+
+
+def feature_map(features: Any) -> Callable:
+    """Return a feature map, if it can be one."""
+    if not callable(features):
+        raise ValueError(
+            f"features is {type(features).__name__}: a map of samples to features is needed, such "
+            f"as fourier_features(d, m, sigma) or nystrom(X, m, kernel)."
+        )
+    return features
 
 
 def shifted_sums(X: NDArray, point: NDArray) -> tuple[NDArray, NDArray]:
@@ -76,7 +99,7 @@ def mapped(features: Callable | None, block: ArrayLike) -> ArrayLike:
     """Return the features of a block, which may have no rows; the block itself without a map."""
     if features is None:
         return block
-    rows = as_block(block)
+    rows, features = as_block(block), feature_map(features)
     return features(rows) if len(rows) else features(np.zeros((1, rows.shape[1])))[:0]
 
 
@@ -114,6 +137,9 @@ def in_block(number: int) -> Iterator[None]:
 
 def leading_pairs(moments: Any, k: int) -> tuple[NDArray, NDArray]:
     """Return the k leading eigenpairs of a scatter matrix; rounding below zero counts as zero."""
+    if not all(hasattr(moments, name) for name in ("n", "mean", "scatter")):
+        given = type(moments).__name__
+        raise ValueError(f"moments is {given}: what summarize or accumulate return is needed.")
     n, d = moments.n, moments.mean.size
     some_rows(n)
     k = component_count(k, min(n, d), f"{n} rows of {d} features", least=1)
@@ -146,7 +172,7 @@ class Checkpoint:
         """Yield the blocks that the file does not hold yet, with their numbers from 0."""
         skipped = self.seen
         count = -1
-        for count, block in enumerate(blocks):
+        for count, block in enumerate(one_by_one(blocks)):
             if count >= skipped:
                 yield count, block
         if count + 1 < skipped:

@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import flag
+from .checks import flag, is_number
 from .progress import tqdm_class
 
 __all__ = ["Nodes", "feature_count", "row_bound", "split"]
@@ -56,7 +56,7 @@ def row_bound(C: NDArray, allowed: NDArray, sure: int, k: int) -> float:
 
 def feature_count(k: int, d: int) -> int:
     """Return k as a number of features from 1 to d."""
-    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or not 1 <= int(k) <= d:
+    if not is_number(k, Integral) or not 1 <= int(k) <= d:
         raise ValueError(
             f"k={k!r} features asked of {d}: a whole number from 1 to {d} is needed. "
             f"Here k counts features, not components."

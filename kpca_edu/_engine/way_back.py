@@ -178,10 +178,15 @@ def spread_and_size(X: NDArray, kernel: Kernel) -> tuple[float, float]:
     return float(spread), float(np.abs(kernel.diagonal(X)).max())
 
 
-def all_inverted(T: ArrayLike, shape: tuple[int, ...]) -> NDArray:
-    """Return what an inverse function made of inner products, if all of it are finite numbers."""
-    T = np.asarray(T)
-    if T.shape != shape or not np.isfinite(T).all():
+def all_inverted(inverse: Callable[[NDArray], ArrayLike], inner: NDArray) -> NDArray:
+    """Return what an inverse function makes of inner products, if all of it are finite numbers."""
+    if not callable(inverse):
+        raise ValueError(
+            f"inverse is {type(inverse).__name__}: a function of an array is needed, such as "
+            f"np.cbrt for κ(x, y) = (xᵀy)³."
+        )
+    T = real_array(inverse(inner), "inverse(…)")
+    if T.shape != inner.shape or not np.isfinite(T).all():
         raise ValueError(
             "inverse(…) gave no finite number for some inner products: f⁻¹ must take every "
             "real number, as that of an odd power does (np.cbrt, not np.sqrt)."
