@@ -206,7 +206,8 @@ def why_bic_says_nine(answer: Any) -> None:
     if not isinstance(answer, list | tuple) or len(answer) != 2:
         raise WrongAnswer('A pair is needed, a letter and a number, such as ("a", 7).')
     letter, k = answer
-    if not isinstance(letter, str) or (letter := letter.strip().lower()) not in {*innocent, "c"}:
+    letter = letter.strip(" ()").lower() if isinstance(letter, str) else None
+    if letter not in {*innocent, "c"}:
         raise WrongAnswer('The first should be one of the letters "a", "b", "c", "d".')
     if letter in innocent:
         raise WrongAnswer(innocent[letter])

@@ -83,7 +83,7 @@ def shrinkage_by_hand(answer: Any) -> None:
 
 @exercise(
     "ppca-4",
-    "At a stationary point the kept variance must exceed the mean of the others: λ = l² + σ².",
+    "At a stationary point the kept variance must exceed σ², the mean of the others.",
     "Keep 5: σ² = 2.3. Keep 4: σ² = 2.8, still below 4. Keep 0.6: σ² = 4.5, impossible.",
     "Per sample ℓ is −½(log λ + 2 log σ²) and constants: take the difference of the two.",
 )
