@@ -278,7 +278,7 @@ ANSWERS = {
         + [((0.95, "C"), "s₂/s₁"), ((22, "C"), "power of ten"), ((1.11, "C"), "below 1")]
         + [(("C", 0.9), "this order"), ((0.9, "A"), "sees v₁"), ((0.9, "B"), "sees v₁")]
         + [((0.9, "D"), "letters A, B, C"), ((0.7, "C"), "within 0.02"), ((0.1, "C"), "gap")]
-        + [((NAN, "C"), "finite"), ((0.87, "C"), "within 0.02")],
+        + [((NAN, "C"), "finite"), ((0.87, "C"), "within 0.02"), ((0.93, "C"), "within 0.02")],
     ),
     "power-method-9": (
         ["LKSB", "lksb", ["L", "K", "S", "B"], ("L", "K", "S", "B"), "L, K, S, B", "L K S B"],

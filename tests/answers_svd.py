@@ -232,7 +232,8 @@ ANSWERS = {
     ),
     "svd-8": (
         [["gram", "svd", "partial", "svd"], ("gram", "svd", "partial", "svd")]
-        + [np.array(["gram", "svd", "partial", "svd"]), [" Gram", "SVD", "partial", "svd "]],
+        + [np.array(["gram", "svd", "partial", "svd"]), [" Gram", "SVD", "partial", "svd "]]
+        + ["gram, svd, partial, svd"],
         [(["svd"] * 4, "Number 1: it works"), (["partial", "svd", "partial", "svd"], "Number 1")]
         + [(["gram", "gram", "partial", "svd"], "can't tell"), (["gram"] * 4, "Number 2")]
         + [(["gram", "partial", "partial", "svd"], "not the smallest")]

@@ -210,7 +210,7 @@ def ratio_and_run_from_a_picture(answer: Any) -> None:
         (0.1, "That is 1 − λ₂/λ₁, the gap, or the fall in 22 steps; a step is asked for."),
         (22.0, "That is the number of steps for one power of ten: turn it into a factor a step."),
     ):
-        if abs(ratio - wrong) <= 0.02 * max(1.0, wrong):
+        if abs(ratio - wrong) <= (0.01 if wrong < 1 else 1.0):  # .93 is a poor reading of .9
             raise WrongAnswer(why)
     if 1 < ratio < 1.3:
         raise WrongAnswer("The residual falls: λ₂/λ₁ is below 1. Turn your quotient over.")

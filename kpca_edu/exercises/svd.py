@@ -211,6 +211,8 @@ def another_best_approximation(answer: Any) -> None:
 )
 def which_route(answer: Any) -> None:
     names = ["svd", "gram", "partial"]
+    if isinstance(answer, str):
+        answer = answer.replace(",", " ").split()
     if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 4:
         raise WrongAnswer('Four names are needed, such as ["svd", "svd", "svd", "svd"].')
     given = [str(name).strip().lower() for name in answer]
