@@ -128,7 +128,7 @@ ANSWERS = {
         + [(11.4, ""), (13, ""), (NAN, "finite")],
     ),
     "centering-4": (
-        ["BCDA", "bcda", "B, C, D, A", list("BCDA"), ("b", "c", "d", "a")],
+        ["BCDA", "bcda", "B, C, D, A", list("BCDA"), "1B 2C 3D 4A"],
         [("ABCD", "positive values only"), ("BCAD", "nowhere positive"), ("BDCA", "is symmetric")]
         + [("BCD", "Four different"), ("BBCA", "Four different"), ("BCDE", "Only the letters")]
         + [(None, "Letters are needed")],

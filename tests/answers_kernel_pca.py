@@ -174,7 +174,7 @@ ANSWERS = {
         ],
     ),
     "kernel-pca-10": (
-        ["CDBA", "cdba", "C, D, B, A", ["C", "D", "B", "A"], ("c", "d", "b", "a")],
+        ["CDBA", "cdba", "C, D, B, A", ["C", "D", "B", "A"], "2: D, 1: C, 4: A, 3: B"],
         [
             ("ABCD", "straight and parallel"),
             ("CABD", "one sign in the middle"),

@@ -216,7 +216,7 @@ ANSWERS = {
         ],
     ),
     "kernels-11": (
-        ["DBAC", "dbac", "D, B, A, C", ["D", "B", "A", "C"], ("d", "b", "a", "c")],
+        ["DBAC", "dbac", "D, B, A, C", ["D", "B", "A", "C"], "1=D, 2=B, 3=A, 4=C"],
         [
             ("ABCD", "square is never negative"),
             ("ABDC", "the cosine is 1 or −1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -316,7 +317,10 @@ def kernel_for_the_wind(answer: Any) -> None:
 
 
 def letters(answer: Any, known: str) -> str:
-    """Return an answer given as letters, in small ones: "ace", "A, C, E", ["a", "c", "e"]."""
+    """Return an answer given as letters, in small ones.
+
+    "ace", "A, C, E", ["a", "c", "e"], or numbered: "1A 2C 3E", "2: c, 1: a, 3: e".
+    """
     if isinstance(answer, list | tuple | set | frozenset | np.ndarray):
         pieces = sorted(answer) if isinstance(answer, set | frozenset) else list(answer)
         if not all(isinstance(piece, str) for piece in pieces):
@@ -324,7 +328,10 @@ def letters(answer: Any, known: str) -> str:
         answer = "".join(pieces)
     if not isinstance(answer, str):
         raise WrongAnswer('Letters are needed, in quotation marks, such as "ab".')
-    given = "".join(c for c in answer.lower() if c not in " ,;.-→")
+    given = "".join(c for c in answer.lower() if c not in " ,;.-→=:)")
+    numbered = re.findall(r"(\d)([a-z])", given)
+    if given and "".join(map("".join, numbered)) == given:
+        given = "".join(letter for _, letter in sorted(numbered, key=lambda pair: pair[0]))
     if not given or set(given) - set(known):
         raise WrongAnswer(f"Only the letters {', '.join(known)} stand for something.")
     return given
