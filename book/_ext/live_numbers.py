@@ -602,24 +602,26 @@ def pre_digit(state: State) -> dict[str, Any]:
 
 
 def digits_file() -> dict[str, Any]:
+    """Return the digits as text, a sign of base 17 for each pixel, and what was found in them."""
     linear_model, model = digit_models()
+    levels = "0123456789abcdefg"
 
-    def packed(numbers: np.ndarray) -> str:
-        return base64.b64encode(
-            np.ascontiguousarray(numbers).tobytes()
-        ).decode()
+    def texts(X: np.ndarray) -> list[str]:
+        return [
+            "".join(levels[v] for v in row)
+            for row in np.rint(16 * X).astype(int)
+        ]
+
+    def rounded(A: np.ndarray) -> list:
+        return np.vectorize(lambda x: float(f"{x:.7g}"))(A).tolist()
 
     return {
-        "X": packed(np.round(16 * model.X).astype(np.uint8)),
-        "others": packed(
-            np.round(16 * shuffled_digits()[240:300]).astype(np.uint8)
-        ),
-        "alpha": packed(model.alpha),
-        "shift": packed(model.row_means @ model.alpha),
-        "V": packed(linear_model.V),
-        "mean": packed(linear_model.mean),
-        "k": model.k,
-        "linear": linear_model.k,
+        "X": texts(model.X),
+        "others": texts(shuffled_digits()[240:300]),
+        "alpha": rounded(model.alpha),
+        "shift": rounded(model.row_means @ model.alpha),
+        "V": rounded(linear_model.V),
+        "mean": rounded(linear_model.mean),
         "sigma": 3.0,
         "neighbours": NEIGHBOURS,
     }
@@ -844,7 +846,9 @@ def export(app, exception) -> None:
     folder = Path(app.outdir, "_static/live")
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in (data_files() | {"cases.json": cases()}).items():
-        (folder / name).write_text(json.dumps(content), "utf8")
+        (folder / name).write_text(
+            json.dumps(content, separators=(",", ":")), "utf8"
+        )
 
 
 def setup(app):

@@ -1,29 +1,44 @@
-// Puts a live figure where its still picture stands: panels to look at, things to move, numbers to
-// read. The still picture stays for print. A figure is an object with params, actions, panels, handles,
-// click, numbers, words and draw. CONTRIBUTING.md says what each of them is.
-import { Panel, element, shape, short } from "./draw.js";
+// Puts a live figure before its still picture, which is for print. CONTRIBUTING.md tells its parts:
+// params, actions, panels, handles, click, numbers, words, draw.
+import { Panel, element, set, shape, short } from "./draw.js";
+export * from "./draw.js";
+export * from "./linalg.js";
 
-const rounded = v => (typeof v === "number" ? +v.toPrecision(6) : Array.isArray(v) ? v.map(rounded) : v);
+export const load = async file => (await fetch(new URL(file, import.meta.url))).json();
+// Parts of many figures: a slider, the choice of a kernel, the next seed, a place to drag, a point of the list.
+export const slider = (label, value, min, max, step = 1, more) => ({ label, value, min, max, step, ...more });
+const KERNELS = [["rbf", "Gaussian"], ["laplacian", "Laplacian"], ["polynomial", "polynomial"], ["linear", "linear"]];
+export const kernelChoice = (sigma, widest) => ({
+  kernel: { label: "kernel", value: "rbf", options: KERNELS },
+  sigma: slider("width σ", sigma, 0.05, widest, 0.02, { log: true, when: ({ kernel }) => /rbf|laplacian/.test(kernel) }),
+  degree: slider("degree", 2, 1, 6, 1, { when: ({ kernel }) => kernel === "polynomial" }),
+});
+export const mapped = (table, f) => Object.fromEntries(Object.entries(table).map(([key, value]) => [key, f(value, key)]));
+export const again = label => ({ label, run: ({ seed }) => ({ seed: seed + 1 }) });
+export const adding = { panel: "plane", label: "add a point", run: ({ points }, at) => ({ points: [...points, at].slice(0, 60) }) };
+export const handle = (state, key, panel, label) => ({ panel, label, at: state[key], move: (_, to) => ({ [key]: to }) });
+export const pointHandle = (panel, label, points, i) => ({ panel, label, at: points[i], move: (_, to) => ({ points: points.with(i, to) }) });
 
-// A number in words: significant digits (3), decimals ("f2"), per cent ("%"), degrees ("°") or a power of ten ("e").
+// A number in words: significant digits (3), decimals ("f2"), per cent ("%") or a power of ten ("e").
 export function word(x, form) {
   if (!Number.isFinite(x)) return "—";
-  const text = { f: d => x.toFixed(d), "%": () => `${(100 * x).toFixed(1)} %`, "°": () => `${x.toFixed(1)}°`, e: () => x.toExponential(1) }[String(form)[0]]?.(String(form)[1]) ?? String(+x.toPrecision(form));
-  return text.replace("-", "−");
+  const [kind, digits] = String(form), forms = { f: () => x.toFixed(digits), "%": () => `${(100 * x).toFixed(1)} %`, e: () => x.toExponential(1) };
+  return (forms[kind]?.() ?? String(+x.toPrecision(form))).replace("-", "−");
 }
-const places = name => document.querySelectorAll(`.live-figure[data-live-figure="${name}"]`);
-export const wanted = name => places(name).length > 0;
-export const load = async file => (await fetch(new URL(file, import.meta.url))).json();
+const numbers = {}; // what each figure computes
 export function live(name, figure) {
-  for (const root of places(name)) mount(root, name, figure);
+  numbers[name] = figure.numbers;
+  for (const root of document.querySelectorAll(`.live-figure[data-live-figure="${name}"]`)) mount(root, name, figure);
+  return numbers;
 }
 
+const div = (name, ...children) => element("div", { class: `live-${name}` }, ...children);
+const on = (node, kind, run, options) => node.addEventListener(kind, run, options);
 function mount(root, name, figure) {
-  const first = Object.fromEntries(Object.entries(figure.params).map(([key, p]) => [key, p.value]));
-  const state = { ...structuredClone(first), ...fromAddress(name, figure.params) };
-  const panels = Object.fromEntries(Object.entries(figure.panels).map(([key, spec]) => [key, new Panel(spec)]));
-  const fields = {}, shown = {};
-  const controls = element("div", { class: "live-controls" }), readings = element("dl", { class: "live-numbers" });
+  const { params, actions = {}, handles = () => [], click, words } = figure;
+  const first = mapped(params, p => p.value ?? p), state = structuredClone(first);
+  const panels = mapped(figure.panels, spec => new Panel(spec)), updates = []; // what shows the state beside them
+  const controls = div("controls"), buttons = div("buttons"), readings = element("dl", { class: "live-numbers" });
 
   let waiting = 0;
   const change = (changes, now = false) => {
@@ -32,126 +47,112 @@ function mount(root, name, figure) {
     waiting ||= requestAnimationFrame(() => { waiting = 0; draw(); });
   };
 
-  for (const [key, p] of Object.entries(figure.params)) if (p.label) {
-    const id = `${name}-${key}`, label = element("label", { for: id }, p.label);
-    let input;
-    if (p.options) input = element("select", { id }, ...p.options.map(([value, text]) => element("option", { value: String(value) }, text)));
-    else if (typeof p.value === "boolean") input = element("input", { id, type: "checkbox" });
-    else input = element("input", { id, type: "range", min: String(p.min), max: String(p.max), step: String(p.step) });
-    const reading = element("output", { for: id });
-    input.addEventListener("input", () => change({ [key]: p.options ? p.options.find(([v]) => String(v) === input.value)[0] : input.type === "checkbox" ? input.checked : +input.value }));
-    fields[key] = { input, reading, p };
-    controls.append(element("div", { class: `live-control live-${input.type}` }, label, input, ...(input.type === "range" ? [reading] : [])));
+  for (const [key, p] of Object.entries(params)) if (p.label) {
+    const id = `${name}-${key}`, [show, read] = p.log ? [Math.log10, x => +(10 ** x).toPrecision(2)] : [Number, Number];
+    const kind = p.options ? "select" : typeof p.value === "boolean" ? "checkbox" : "range";
+    const input = element(p.options ? kind : "input", p.options ? { id } : { id, type: kind }), reading = element("output", { for: id });
+    input.append(...(p.options ?? []).map(([value, text]) => element("option", { value }, text)));
+    if (kind === "range") Object.assign(input, { min: show(p.min), max: show(p.max), step: p.step });
+    on(input, "input", () => change({ [key]: { select: input.value, checkbox: input.checked, range: read(input.value) }[kind] }));
+    controls.append(div(`control live-${kind}`, element("label", { for: id }, p.label), input, reading));
+    updates.push(() => {
+      if (kind === "checkbox") input.checked = state[key];
+      else input.value = kind === "range" ? show(state[key]) : state[key];
+      input.disabled = p.when?.(state) === false;
+      if (kind !== "range") return;
+      reading.textContent = p.format?.(state[key]) ?? short(state[key]);
+      set(input, { "aria-valuetext": reading.textContent });
+    });
   }
-  const buttons = element("div", { class: "live-buttons" });
-  for (const [key, action] of Object.entries(figure.actions ?? {})) {
-    const button = element("button", { type: "button", "data-action": key }, action.label);
-    button.addEventListener("click", () => change(action.run(state), true));
-    buttons.append(button);
-  }
-  const reset = element("button", { type: "button", "data-action": "reset" }, "Reset");
-  reset.addEventListener("click", () => change(structuredClone(first), true));
-  const share = element("button", { type: "button", "data-action": "share", title: "Put this state into the page's address" }, "Link");
-  share.addEventListener("click", () => {
-    history.replaceState(null, "", toAddress(name, figure.params, state, first));
+  const button = (key, label, run) => {
+    const node = element("button", { type: "button", "data-action": key }, label);
+    on(node, "click", () => run(node));
+    buttons.append(node);
+  };
+  mapped(actions, ({ label, run }, key) => button(key, label, () => change(run(state), true)));
+  button("reset", "Reset", () => change(structuredClone(first), true));
+  button("share", "Link", node => {
+    history.replaceState(null, "", toAddress(name, params, state, first));
     navigator.clipboard?.writeText(location.href).catch(() => {});
-    share.textContent = "Linked";
-    setTimeout(() => { share.textContent = "Link"; }, 1500);
+    node.textContent = "Linked";
+    setTimeout(() => { node.textContent = "Link"; }, 1500);
   });
-  buttons.append(reset, share);
   controls.append(buttons);
-  for (const [key, [label]] of Object.entries(figure.words ?? {})) {
-    shown[key] = element("dd", { "data-number": key });
-    readings.append(element("div", {}, element("dt", {}, label), shown[key]));
-  }
+  mapped(words, (what, key) => {
+    const [label, form = 3] = [what].flat(), node = element("dd", { "data-number": key });
+    readings.append(element("div", {}, element("dt", {}, label), node));
+    updates.push(found => { node.textContent = typeof form === "function" ? form(found[key], state, found) : word(found[key], form); });
+  });
 
-  const grips = [];
-  function handles() {
-    const wanted = figure.handles?.(state) ?? [];
-    while (grips.length > wanted.length) grips.pop().remove();
-    wanted.forEach((handle, i) => {
-      const panel = panels[handle.panel];
-      if (!grips[i]) grips.push(grip(i, panel));
-      if (grips[i].parentNode !== panel.handles) panel.handles.append(grips[i]);
-      const [x, y] = handle.at;
-      grips[i].setAttribute("transform", `translate(${panel.X(x)} ${panel.Y(y)})`);
-      for (const [key, value] of Object.entries({ label: handle.label, valuenow: short(x).replace("−", "-"), valuetext: `${short(x)}, ${short(y)}` })) grips[i].setAttribute(`aria-${key}`, value);
+  // What can be grabbed: a pen, which does by keys what a click does, and the figure's handles.
+  const grips = [], pen = click && { ...click, label: `Enter: ${click.label}`, at: click.start ?? [0, 0], move: (_, to) => { pen.at = to; } };
+  const grabbed = () => [...(pen ? [pen] : []), ...handles(state)];
+  function place() {
+    const all = grabbed();
+    while (grips.length > all.length) grips.pop().remove();
+    all.forEach(({ panel: name, label, at: [x, y], run }, i) => {
+      const panel = panels[name], node = grips[i] ??= grip(i, label, run);
+      if (node.parentNode !== panel.handles) panel.handles.append(node);
+      set(node, { transform: `translate(${panel.X(x)} ${panel.Y(y)})`, "aria-label": label, "aria-valuenow": +x.toPrecision(3), "aria-valuetext": `${short(x)}, ${short(y)}` });
     });
   }
-  function grip(i) {
-    const node = shape("g", { class: "live-handle", tabindex: 0, role: "slider" }, shape("circle", { r: 20, class: "live-reach" }), shape("circle", { r: 6 }));
-    const move = point => { const handle = figure.handles(state)[i]; if (handle) change(handle.move(state, point)); };
-    node.addEventListener("pointerdown", event => { node.setPointerCapture(event.pointerId); node.focus({ preventScroll: true }); event.stopPropagation(); });
-    node.addEventListener("touchstart", event => event.preventDefault(), { passive: false }); // or the page scrolls
-    node.addEventListener("pointermove", event => {
-      if (node.hasPointerCapture(event.pointerId)) move(where(panels[figure.handles(state)[i].panel], event));
-    });
-    node.addEventListener("keydown", event => {
-      const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-      if (!step) return;
+  function grip(i, label, run) {
+    const node = shape("g", { class: run ? "live-pen" : "live-handle", tabindex: 0, role: "slider" }, shape("circle", { r: 20, class: "live-reach" }), shape("circle", { r: 6 }));
+    if (run) node.append(shape("text", { y: 36, "text-anchor": "middle" }, label));
+    const panel = () => panels[grabbed()[i].panel], move = to => change(grabbed()[i].move(state, panel().inside(to)));
+    on(node, "pointerdown", event => { node.setPointerCapture(event.pointerId); node.focus({ preventScroll: true }); event.stopPropagation(); });
+    on(node, "touchstart", event => event.preventDefault(), { passive: false }); // or the page scrolls
+    on(node, "pointermove", event => { if (node.hasPointerCapture(event.pointerId)) move(panel().place(event)); });
+    on(node, "keydown", event => {
+      const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key], { at } = grabbed()[i];
+      if (!step && !(run && /^( |Enter)$/.test(event.key))) return;
       event.preventDefault();
-      const handle = figure.handles(state)[i], panel = panels[handle.panel], far = event.shiftKey ? 0.1 : 0.02;
-      move([handle.at[0] + step[0] * far * (panel.x[1] - panel.x[0]), handle.at[1] + step[1] * far * (panel.y[1] - panel.y[0])]);
+      if (!step) return change(run(state, at));
+      const { x, y } = panel(), far = (run ? 0.05 : 0.02) * (event.shiftKey ? 5 : 1);
+      move([at[0] + far * step[0] * (x[1] - x[0]), at[1] + far * step[1] * (y[1] - y[0])]);
     });
     return node;
   }
-  if (figure.click) {
-    const { panel, run, paint } = figure.click, { svg } = panels[panel];
-    const mark = event => { if (!event.target.closest(".live-handle")) change(run(state, where(panels[panel], event)), paint); };
-    svg.addEventListener(paint ? "pointerdown" : "click", mark);
+  if (click) {
+    const panel = panels[click.panel], { svg } = panel, { paint } = click;
+    const mark = event => { if (!event.target.closest(".live-handle")) change(click.run(state, panel.place(event)), paint); };
+    on(svg, paint ? "pointerdown" : "click", mark);
     if (paint) {
       svg.style.touchAction = "none";
-      svg.addEventListener("pointermove", event => { if (event.buttons) mark(event); });
+      on(svg, "pointermove", event => { if (event.buttons) mark(event); });
     }
   }
 
   function draw() {
-    const numbers = figure.numbers(state);
-    for (const [key, { input, reading, p }] of Object.entries(fields)) {
-      if (input.type === "checkbox") input.checked = state[key];
-      else input.value = String(state[key]);
-      input.disabled = p.when ? !p.when(state) : false;
-      reading.textContent = p.format ? p.format(state[key]) : short(+state[key]);
-    }
+    const found = figure.numbers(state);
     for (const panel of Object.values(panels)) panel.clear();
-    figure.draw(panels, state, numbers);
-    handles();
-    for (const [key, [, form = 3]] of Object.entries(figure.words ?? {})) {
-      const value = numbers[key];
-      shown[key].textContent = typeof form === "function" ? form(value, state) : word(value, form);
-    }
-    root.numbers = numbers; // what the tests read
-    root.state = state;
+    figure.draw(panels, state, found);
+    place();
+    updates.forEach(update => update(found));
+    Object.assign(root, { numbers: found, state }); // what the tests read
   }
 
-  const still = root.querySelector("img"), box = element("div", { class: "live-box", id: name }, element("div", { class: "live-panels" }, ...Object.values(panels).map(p => p.node)), controls, readings);
+  const still = root.querySelector("img"), box = element("div", { class: "live-box", id: name }, div("panels", ...Object.values(panels).map(p => p.node)), controls, readings);
   still.before(box);
   still.classList.add("live-still");
-  draw();
+  try { change(fromAddress(name, params), true); } catch { change(structuredClone(first), true); } // an address may hold anything
   new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  addEventListener("hashchange", () => change(fromAddress(name, figure.params), true));
+  addEventListener("hashchange", () => change(fromAddress(name, params), true));
   if (location.hash.startsWith(`#${name}?`)) addEventListener("load", () => box.scrollIntoView());
-}
-
-function where(panel, event) {
-  const box = panel.svg.getBoundingClientRect();
-  return panel.at([(event.clientX - box.left) * panel.width / box.width, (event.clientY - box.top) * panel.height / box.height]);
 }
 
 // The state in the address: #name?sigma=0.3&points=[[0,1]], only what differs from the start.
 function toAddress(name, params, state, first) {
-  const parts = Object.keys(params).map(key => [key, JSON.stringify(rounded(state[key]))]).filter(([key, value]) => value !== JSON.stringify(rounded(first[key])));
-  return `#${name}?${parts.map(([key, value]) => `${key}=${encodeURIComponent(value.replace(/^"|"$/g, ""))}`).join("&")}`;
+  const text = value => JSON.stringify(value, (_, v) => (v.toPrecision ? +v.toPrecision(6) : v)).replace(/^"|"$/g, "");
+  const now = Object.keys(params).map(key => [key, text(state[key])]);
+  return `#${name}?${new URLSearchParams(now.filter(([key, value]) => value !== text(first[key])))}`;
 }
 function fromAddress(name, params) {
-  if (!location.hash.startsWith(`#${name}?`)) return {};
-  const found = {};
-  for (const part of location.hash.slice(name.length + 2).split("&")) {
-    const [key, text = ""] = part.split("=").map(decodeURIComponent), p = params[key];
-    if (!p) continue;
-    let value = text;
-    try { value = JSON.parse(text.replace(/^(-?)\./, "$10.")); } catch { /* a word */ }
-    if (p.options ? p.options.some(([v]) => v === value) : typeof value === typeof p.value && (typeof value !== "number" || (value >= (p.min ?? -Infinity) && value <= (p.max ?? Infinity)))) found[key] = value;
+  const [figure, query] = location.hash.split("?"), found = {};
+  for (const [key, text] of new URLSearchParams(figure === `#${name}` ? query : "")) if (params[key]) {
+    const { options, min, max } = params[key], first = params[key].value ?? params[key];
+    const value = options ? text : JSON.parse(text.replace(/^(-?)\./, "$10."));
+    if (options ? options.some(([v]) => v === value) : typeof value === typeof first && !(value < min || value > max)) found[key] = value;
   }
   return found;
 }

@@ -1,61 +1,58 @@
-// Panels to draw on: an SVG with a coordinate system, over a canvas for pictures and heat maps.
+// Panels to draw on: an SVG with coordinates, over a canvas for pictures.
 // Colours are the book's palette and follow the page's light or dark theme (book.css).
+import { largest, list, plus, turn } from "./linalg.js";
 
-export const BLUE = "var(--live-blue)", ORANGE = "var(--live-orange)", GREEN = "var(--live-green)";
-export const PURPLE = "var(--live-purple)", GREY = "var(--live-grey)", INK = "var(--live-ink)";
+export const [BLUE, ORANGE, GREEN, PURPLE, GREY, INK] = ["blue", "orange", "green", "purple", "grey", "ink"].map(c => `var(--live-${c})`);
 
-export function element(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key in node && typeof value !== "string") node[key] = value;
-    else node.setAttribute(key, value);
-  }
+export function set(node, attributes, ...children) {
+  for (const [key, value] of Object.entries(attributes)) if (value != null) node.setAttribute(key, value);
   node.append(...children);
   return node;
 }
-export function shape(tag, attributes = {}, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) node.setAttribute(key, value);
-  node.append(...children);
-  return node;
-}
+export const element = (tag, attributes, ...children) => set(document.createElement(tag), attributes, ...children);
+export const shape = (tag, attributes, ...children) => set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, ...children);
 
-const nice = (low, high, count) => {
-  const raw = (high - low) / count, power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find(f => f * power >= raw), ticks = [];
-  for (let t = Math.ceil(low / step - 1e-9) * step; t <= high + 1e-9 * step; t += step) ticks.push(Math.abs(t) < step / 1e6 ? 0 : t);
-  return ticks;
+const round = ([low, high]) => { // some five round numbers
+  const raw = (high - low) / 5, power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find(f => f * power >= raw), first = Math.ceil(low / step - 1e-9);
+  return list(Math.floor(high / step + 1e-9) - first + 1, i => (first + i) * step);
 };
 export const short = x => (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5) ? x.toExponential(1) : String(+x.toPrecision(3))).replace("-", "−");
-
-const power = x => (x === 1 ? "1" : "10" + String(Math.round(Math.log10(x))).replace("-", "⁻").replace(/\d/g, c => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
+const power = x => (x ? "10" + String(x).replace("-", "⁻").replace(/\d/g, c => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]) : "1");
+const tenth = x => Math.round(10 * x) / 10;
 let clips = 0;
 
-// spec: width, height (of the drawing, in pixels of a phone), x and y (ranges), log ("y"), title, xTicks
+// width, height (in pixels of a phone; without height x and y have the same scale), ranges of x and y, log (of y)
 export class Panel {
-  constructor({ width = 320, height = 300, x = [-1, 1], y = [-1, 1], log = "", title = "", xLabel = "", axes = true, xTicks }) {
-    Object.assign(this, { width, height, x, y, log, xLabel, axes, xTicks });
-    this.margin = axes ? { left: 36, right: 10, top: 10, bottom: xLabel ? 40 : 24 } : { left: 4, right: 4, top: 4, bottom: 4 };
-    this.canvas = element("canvas", { "aria-hidden": "true" });
-    const clip = `live-clip-${(clips += 1)}`, { left, right, top, bottom } = this.margin;
-    this.back = shape("g");
+  constructor({ width = 320, height, x = [-1, 1], y = x, log, title, xLabel, axes = true, xTicks }) {
+    const [left, right, top, bottom] = axes ? [36, 10, 10, xLabel ? 40 : 24] : [4, 4, 4, 4], wide = width - left - right, clip = `live-clip-${(clips += 1)}`;
+    height ??= top + bottom + wide * (y[1] - y[0]) / (x[1] - x[0]);
+    Object.assign(this, { width, height, x, y, log, xLabel, axes, xTicks, left, top, wide, high: height - top - bottom });
+    const share = (v, whole) => `${(100 * v) / whole}%`;
+    this.canvas = element("canvas", { "aria-hidden": "true", style: `left:${share(left, width)};width:${share(this.wide, width)};top:${share(top, height)};height:${share(this.high, height)}` });
+    this.back = shape("g", {});
     this.front = shape("g", { "clip-path": `url(#${clip})` });
-    this.handles = shape("g");
-    this.svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": title }, shape("clipPath", { id: clip }, shape("rect", { x: left, y: top, width: width - left - right, height: height - top - bottom })), this.back, this.front, this.handles);
-    this.node = element("div", { class: "live-panel", style: `flex:${width} 1 ${width * 0.75}px;max-width:${width * 1.15}px` });
-    if (title) this.node.append(element("div", { class: "live-title" }, title));
-    this.node.append(element("div", { class: "live-stage" }, this.canvas, this.svg));
+    this.handles = shape("g", {});
+    const frame = shape("clipPath", { id: clip }, shape("rect", { x: left, y: top, width: this.wide, height: this.high }));
+    this.svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": title }, frame, this.back, this.front, this.handles);
+    this.node = element("div", { class: "live-panel", style: `flex:${width} 1 ${width * 0.75}px;max-width:${width * 1.15}px` },
+      element("div", { class: "live-title" }, title), element("div", { class: "live-stage" }, this.canvas, this.svg));
   }
-  part(value, [low, high], log) {
-    return log ? Math.log(Math.max(value, 1e-300) / low) / Math.log(high / low) : (value - low) / (high - low);
+  X(v) { return this.left + this.wide * (v - this.x[0]) / (this.x[1] - this.x[0]); }
+  Y(v) {
+    const [low, high] = this.y, part = this.log ? Math.log(Math.max(v, 1e-300) / low) / Math.log(high / low) : (v - low) / (high - low);
+    return this.top + this.high * (1 - part);
   }
-  X(v) { const { left, right } = this.margin; return left + this.part(v, this.x) * (this.width - left - right); }
-  Y(v) { const { top, bottom } = this.margin; return this.height - bottom - this.part(v, this.y, this.log) * (this.height - top - bottom); }
+  pixel([x, y]) { return [tenth(this.X(x)), tenth(this.Y(y))]; }
   at([u, v]) { // from pixels of the drawing back to coordinates
-    const { left, right, top, bottom } = this.margin;
-    const a = (u - left) / (this.width - left - right), b = (this.height - bottom - v) / (this.height - top - bottom);
-    return [this.x[0] + a * (this.x[1] - this.x[0]), this.y[0] + b * (this.y[1] - this.y[0])];
+    const [[a, b], [c, d]] = [this.x, this.y];
+    return [a + (b - a) * (u - this.left) / this.wide, d - (d - c) * (v - this.top) / this.high];
   }
+  place(event) { // of a mouse or a finger
+    const box = this.svg.getBoundingClientRect(), zoom = this.width / box.width;
+    return this.at([(event.clientX - box.left) * zoom, (event.clientY - box.top) * zoom]);
+  }
+  inside(point) { return [this.x, this.y].map(([low, high], j) => Math.min(high, Math.max(low, point[j]))); }
   clear(x = this.x, y = this.y) {
     Object.assign(this, { x, y });
     this.front.replaceChildren();
@@ -63,91 +60,80 @@ export class Panel {
     if (this.axes) this.grid();
   }
   grid() {
-    const ticks = (range, log) => {
-      if (!log) return nice(...range, 5);
-      const low = Math.ceil(Math.log10(range[0]) - 1e-9), high = Math.floor(Math.log10(range[1]) + 1e-9), step = Math.ceil((high - low) / 5) || 1;
-      return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, i) => 10 ** (low + i * step));
-    };
-    const name = t => (t < 1e-3 || t > 1e3 ? power(t) : short(t));
-    const word = (x, y, text, more) => this.back.append(shape("text", { x, y, class: "live-tick", ...more }, text));
-    const { left, right, top, bottom } = this.margin, floor = this.height - bottom, end = this.width - right;
-    for (const t of this.xTicks ?? ticks(this.x)) {
-      this.back.append(shape("path", { d: `M${this.X(t)} ${top}V${floor}`, class: "live-grid" }));
-      word(this.X(t), floor + 14, short(t), { "text-anchor": "middle" });
+    const { left, top } = this, floor = top + this.high, end = left + this.wide;
+    const word = (x, y, text, anchor = "middle") => this.back.append(shape("text", { x, y, class: "live-tick", "text-anchor": anchor }, text));
+    const rule = d => this.back.append(shape("path", { d, class: "live-grid" }));
+    for (const t of this.xTicks ?? round(this.x)) {
+      rule(`M${this.X(t)} ${top}V${floor}`);
+      word(this.X(t), floor + 14, short(t));
     }
-    for (const t of ticks(this.y, this.log)) {
-      this.back.append(shape("path", { d: `M${left} ${this.Y(t)}H${end}`, class: "live-grid" }));
-      word(left - 5, this.Y(t) + 4, this.log ? name(t) : short(t), { "text-anchor": "end" });
+    for (const t of round(this.log ? this.y.map(Math.log10) : this.y)) {
+      const y = this.Y(this.log ? 10 ** t : t);
+      rule(`M${left} ${y}H${end}`);
+      word(left - 5, y + 4, this.log ? power(t) : short(t), "end");
     }
-    if (this.xLabel) word((left + end) / 2, this.height - 6, this.xLabel, { "text-anchor": "middle" });
+    if (this.xLabel) word((left + end) / 2, this.height - 6, this.xLabel);
   }
   add(tag, attributes, ...children) { this.front.append(shape(tag, attributes, ...children)); }
-  line(points, { color = INK, width = 2, dash, close, opacity } = {}) {
-    const d = points.map(([x, y], i) => `${i ? "L" : "M"}${this.X(x).toFixed(1)} ${this.Y(y).toFixed(1)}`).join("") + (close ? "Z" : "");
-    this.add("path", { d, fill: "none", stroke: color, "stroke-width": width, "stroke-dasharray": dash, "stroke-linejoin": "round", opacity });
+  path(d, stroke = INK, width = 2, dash = null, opacity = null) {
+    this.add("path", { d, fill: "none", stroke, "stroke-width": width, "stroke-dasharray": dash, "stroke-linejoin": "round", opacity });
   }
-  dots(points, { color = BLUE, r = 3.5, opacity = 0.85 } = {}) {
-    for (const [x, y] of points) this.add("circle", { cx: this.X(x).toFixed(1), cy: this.Y(y).toFixed(1), r, opacity, fill: color });
+  line(points, ...style) { this.path(points.map((p, i) => `${i ? "L" : "M"}${this.pixel(p)}`).join(""), ...style); }
+  dots(points, color = BLUE, r = 3.5, opacity = 0.85) {
+    for (const [cx, cy] of points.map(p => this.pixel(p))) this.add("circle", { cx, cy, r, opacity, fill: color });
   }
-  ellipse(middle, a, b, style) { // by two vectors from its middle
-    this.line(Array.from({ length: 73 }, (_, i) => [0, 1].map(j => middle[j] + a[j] * Math.cos(i * Math.PI / 36) + b[j] * Math.sin(i * Math.PI / 36))), style);
+  ellipse(middle, a, b, ...style) { // by two vectors from its middle
+    const place = t => [0, 1].map(j => middle[j] + a[j] * Math.cos(t) + b[j] * Math.sin(t));
+    this.line(list(73, i => place(i * Math.PI / 36)), ...style);
   }
-  arrow(from, to, { color = INK, width = 2.5 } = {}) {
-    const a = [this.X(from[0]), this.Y(from[1])], b = [this.X(to[0]), this.Y(to[1])], angle = Math.atan2(b[1] - a[1], b[0] - a[0]);
-    const side = turn => `${(b[0] - 9 * Math.cos(angle + turn)).toFixed(1)} ${(b[1] - 9 * Math.sin(angle + turn)).toFixed(1)}`;
-    this.line([from, to], { color, width });
-    this.add("path", { d: `M${b.map(v => v.toFixed(1)).join(" ")}L${side(0.42)}L${side(-0.42)}Z`, fill: color });
+  arrow(from, to, color) {
+    const [a, b] = [from, to].map(place => this.pixel(place));
+    this.line([from, to], color, 2.5);
+    this.add("path", { d: "M1 0L-8 4V-4Z", fill: color, transform: `translate(${b}) rotate(${turn(plus(b, a, -1))})` });
   }
-  bar(x0, x1, y, { color = BLUE, from = this.log ? this.y[0] : 0 } = {}) {
+  bar(x0, x1, y, color = BLUE, from = this.log ? this.y[0] : 0) {
     const [a, b] = [this.Y(y), this.Y(from)].sort((p, q) => p - q);
-    this.add("rect", { x: this.X(x0), width: Math.max(this.X(x1) - this.X(x0), 0.5), y: a, height: Math.max(b - a, 0.5), fill: color });
+    this.add("rect", { x: this.X(x0), width: this.X(x1) - this.X(x0), y: a, height: Math.max(b - a, 0.5), fill: color });
   }
-  text([x, y], text, { color = INK, anchor = "start", dx = 0, dy = 0 } = {}) {
+  bars(values, color) { values.forEach((y, i) => this.bar(i + 0.1, i + 0.9, y, color(i, y))); }
+  text([x, y], text, color = INK, dx = 9, dy = -7, anchor = "start") {
     this.add("text", { x: this.X(x) + dx, y: this.Y(y) + dy, fill: color, "text-anchor": anchor, class: "live-word" }, text);
   }
   // Fill the frame with a picture: values in rows, top row first, mapped to colours by paint(value) -> [r, g, b].
   picture(values, paint) {
-    const { canvas } = this, { left, right, top, bottom } = this.margin, rows = values.length, columns = values[0].length;
+    const { canvas } = this, rows = values.length, columns = values[0].length;
     Object.assign(canvas, { width: columns, height: rows });
-    const image = canvas.getContext("2d").createImageData(columns, rows);
+    const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
     values.forEach((row, i) => row.forEach((v, j) => image.data.set([...paint(v), 255], 4 * (i * columns + j))));
-    canvas.getContext("2d").putImageData(image, 0, 0);
-    const share = (v, whole) => `${(100 * v) / whole}%`;
-    Object.assign(canvas.style, { left: share(left, this.width), width: share(this.width - left - right, this.width), top: share(top, this.height), height: share(this.height - top - bottom, this.height) });
-  }
-  // The values of f on a grid over the frame, top row first.
-  sample(f, size = 48) {
-    return Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) =>
-      f([this.x[0] + (j + 0.5) / size * (this.x[1] - this.x[0]), this.y[1] - (i + 0.5) / size * (this.y[1] - this.y[0])])));
-  }
-  // Lines where sampled values equal a level (marching squares).
-  contour(values, level, style = {}) {
-    const n = values.length, m = values[0].length, d = [];
-    const place = (i, j) => [this.X(this.x[0] + (j + 0.5) / m * (this.x[1] - this.x[0])), this.Y(this.y[1] - (i + 0.5) / n * (this.y[1] - this.y[0]))];
-    for (let i = 0; i + 1 < n; i++) for (let j = 0; j + 1 < m; j++) {
-      const corners = [[i, j], [i, j + 1], [i + 1, j + 1], [i + 1, j]], cuts = [];
-      corners.forEach(([a, b], e) => {
-        const [c, g] = corners[(e + 1) % 4], u = values[a][b] - level, v = values[c][g] - level;
-        if (u < 0 === v < 0) return;
-        const p = place(a, b), q = place(c, g), t = u / (u - v);
-        cuts.push(`${(p[0] + t * (q[0] - p[0])).toFixed(1)} ${(p[1] + t * (q[1] - p[1])).toFixed(1)}`);
-      });
-      for (let c = 0; c + 1 < cuts.length; c += 2) d.push(`M${cuts[c]}L${cuts[c + 1]}`);
-    }
-    this.add("path", { d: d.join(""), fill: "none", stroke: style.color ?? INK, "stroke-width": style.width ?? 1.2, "stroke-dasharray": style.dash });
+    context.putImageData(image, 0, 0);
   }
   // A function as colours and contour lines, zero in ink.
   landscape(f, size = 44) {
+    const cell = (i, j) => [this.left + (j + 0.5) / size * this.wide, this.top + (i + 0.5) / size * this.high];
+    const values = list(size, i => list(size, j => f(this.at(cell(i, j))))), most = largest(values.flat()) || 1;
     this.canvas.style.imageRendering = "auto";
-    const grid = this.sample(f, size), top = Math.max(...grid.flat().map(Math.abs)) || 1;
-    this.picture(grid.map(row => row.map(v => v / top)), v => signed(v, PURPLES[+dark()]));
-    for (let level = -4; level <= 4; level++) this.contour(grid, level * top / 5, level ? { color: GREY, width: 0.8 } : { width: 1.8 });
+    this.picture(values, v => signed(v / most, PURPLES[+dark()]));
+    const lines = list(9, () => ""), levels = lines.map((_, k) => (k - 4) * most / 5);
+    for (let i = 0; i + 1 < size; i++) for (let j = 0; j + 1 < size; j++) { // marching squares
+      const corners = [[i, j], [i, j + 1], [i + 1, j + 1], [i + 1, j]], v = corners.map(([a, b]) => values[a][b]);
+      levels.forEach((level, k) => {
+        if (v.every(x => x < level === v[0] < level)) return;
+        const cuts = corners.flatMap((p, e) => {
+          const f = (e + 1) % 4, q = corners[f], t = (level - v[e]) / (v[f] - v[e]);
+          return v[e] < level === v[f] < level ? [] : [cell(...plus(p, plus(q, p, -1), t)).map(tenth)];
+        });
+        for (let c = 0; c + 1 < cuts.length; c += 2) lines[k] += `M${cuts[c]}L${cuts[c + 1]}`;
+      });
+    }
+    lines.forEach((d, k) => this.path(d, ...(k === 4 ? [INK, 1.8] : [GREY, 0.8])));
   }
 }
 
 const dark = () => document.documentElement.dataset.theme === "dark";
 const PURPLES = [[94, 60, 153], [160, 125, 235]]; // on white, on dark paper
-const mix = (a, b, t) => a.map((v, i) => Math.round(v + (b[i] - v) * t));
-// Paints for pictures: grey from 0 to 1; orange over paper to blue (or another colour) for −1…0…1.
-export const grey = v => { const g = Math.round(255 * Math.min(1, Math.max(0, v))); return [g, g, g]; };
-export const signed = (v, up = [0, 114, 178]) => { const t = Math.min(1, Math.abs(v)), paper = dark() ? [34, 39, 46] : [255, 255, 255]; return mix(paper, v < 0 ? [213, 94, 0] : up, 0.85 * t); };
+// Paints: grey from 0 to 1; orange over paper to blue (or another colour) for −1…0…1.
+export const grey = v => new Array(3).fill(Math.round(255 * Math.min(1, Math.max(0, v))));
+export const signed = (v, up = [0, 114, 178]) => {
+  const paper = dark() ? [34, 39, 46] : [255, 255, 255], ink = v < 0 ? [213, 94, 0] : up, t = 0.85 * Math.min(1, Math.abs(v));
+  return paper.map((p, i) => Math.round(p + (ink[i] - p) * t));
+};
