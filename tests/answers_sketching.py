@@ -31,6 +31,10 @@ def by_pinv(K_nm, K_mm):
     return K_nm @ np.real(root)
 
 
+def by_complex_root(K_nm, K_mm):
+    return by_pinv(K_nm, K_mm) + 1e-12j
+
+
 def cut_too_much(K_nm, K_mm):
     lam, U = np.linalg.eigh(K_mm)
     kept = lam > 0.9 * lam[-1]
@@ -185,7 +189,7 @@ ANSWERS = {
         ],
     ),
     "sketching-6": (
-        [by_eigh, by_root, by_svd, by_pinv],
+        [by_eigh, by_root, by_svd, by_pinv, by_complex_root],
         [
             (lambda K_nm, K_mm: K_nm, "alone"),
             (whole_inverse, "its root is needed"),
@@ -193,6 +197,7 @@ ANSWERS = {
             (not_if_singular, "infinite entries"),
             (other_if_singular, "rounding"),
             (cut_too_much, "FFᵀ is not"),
+            (lambda K_nm, K_mm: 1j * by_svd(K_nm, K_mm), "Real numbers"),
             (lambda K_nm, K_mm: K_mm, "30×5"),
             FUNCTION_NEEDED,
             FAILS,
@@ -213,7 +218,13 @@ ANSWERS = {
         ],
     ),
     "sketching-8": (
-        [WORDS, tuple(WORDS), np.array(WORDS), [w.upper() + " " for w in WORDS]],
+        [
+            WORDS,
+            tuple(WORDS),
+            np.array(WORDS),
+            [w.upper() + " " for w in WORDS],
+            ["k-means", *WORDS[1:]],
+        ],
         [
             (["uniform", "waves", "best", "kmeans"], "exchanged"),
             (["kmeans", "best", "waves", "uniform"], "below all others"),
@@ -224,7 +235,13 @@ ANSWERS = {
         ],
     ),
     "sketching-9": (
-        [METHODS, tuple(METHODS), np.array(METHODS), [w.title() for w in METHODS]],
+        [
+            METHODS,
+            tuple(METHODS),
+            np.array(METHODS),
+            [w.title() for w in METHODS],
+            ["pivoted", "randomised", "waves", "exact"],
+        ],
         [
             (["exact", *METHODS[1:]], "8,000 GB"),
             (["waves", *METHODS[1:]], "no frequencies"),

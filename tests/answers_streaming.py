@@ -195,6 +195,7 @@ ANSWERS = {
             ["moments", "frequent", "oja", "qr"],
             ("moments", "frequent", "oja", "qr"),
             ["Moments", "Frequent ", "Oja", "QR"],
+            ["moments", "frequent directions", "oja", "qr"],
             np.array(["moments", "frequent", "oja", "qr"]),
         ],
         [

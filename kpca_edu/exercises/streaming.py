@@ -246,6 +246,7 @@ def which_method(answer: Any) -> None:
     if not isinstance(answer, list | tuple | np.ndarray) or np.shape(answer) != (4,):
         raise WrongAnswer("A list of four words is needed.")
     words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
+    words = ["frequent" if word == "frequent directions" else word for word in words]
     for place, word in enumerate(words, 1):
         if word not in METHODS:
             raise WrongAnswer(f"Answer {place} should be one of {', '.join(METHODS)}.")
