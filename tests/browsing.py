@@ -49,9 +49,10 @@ THIN_OUT = """() => {
         kinds.forEach(kind => seen.add(kind));
     }
 }"""
-# Colours come from style sheets: two elements of each kind, in each kind of place, show them all.
+# Colours come from style sheets: two elements of each kind, in each kind of place, show them all,
+# and kinds that other pages have shown need not be judged again. Returns the kinds that are left.
 # What is gone cannot be judged by any other rule, so this comes last.
-TWO_OF_EACH_KIND = """() => {
+TWO_OF_EACH_KIND = """(judged) => {
     const calm = document.createElement('style');
     calm.textContent = '*, *::before, *::after { transition: none !important; }';
     document.head.append(calm);
@@ -60,16 +61,18 @@ TWO_OF_EACH_KIND = """() => {
         for (; e && path.length < 6; e = e.parentElement) path.push(e.tagName + e.className);
         return path.join('/');
     };
+    const known = new Set(judged), left = new Set();
     for (let gone = true; gone; ) {
         gone = false;
         const count = new Map();
         for (const e of document.querySelectorAll('body *')) {
             if (e.childElementCount) continue;
             const name = kind(e);
-            count.set(name, (count.get(name) ?? 0) + 1);
-            if (count.get(name) > 2) { e.remove(); gone = true; }
+            count.set(name, (count.get(name) ?? (known.has(name) ? 2 : 0)) + 1);
+            if (count.get(name) > 2) { e.remove(); gone = true; } else left.add(name);
         }
     }
+    return [...left];
 }"""
 ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"

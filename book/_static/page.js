@@ -69,11 +69,14 @@
   });
   addEventListener("afterprint", () => opened.splice(0).forEach(fold => { fold.open = false; }));
 
-  // The theme decides this before the faces of the type are there, and late after a change of size.
+  // The theme decides this before the faces of the type are there, and before a sidebar that slides
+  // away after a change of size has come to rest.
   function tabStops() {
     for (const box of document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container"))
       box.tabIndex = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight ? 0 : -1;
   }
-  addEventListener("resize", tabStops);
-  addEventListener("load", () => document.fonts.ready.then(tabStops));
+  addEventListener("load", () => {
+    new ResizeObserver(tabStops).observe(document.querySelector(".bd-article") ?? document.body);
+    document.fonts.ready.then(tabStops);
+  });
 })();
