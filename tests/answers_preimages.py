@@ -215,7 +215,8 @@ ANSWERS = {
     ),
     "preimages-12": (
         [CHOSEN, tuple(CHOSEN), np.array(CHOSEN), ", ".join(CHOSEN)]
-        + [["Nearest", "gradient", "fixed point", "ridge", "MDS"]],
+        + [["Nearest", "gradient", "fixed point", "ridge", "MDS"], " ".join(CHOSEN)]
+        + [dict(zip("abcde", CHOSEN, strict=True)), "nearest, gradient, fixed point, ridge, mds"],
         [(["ridge", "gradient", "fixed-point", "nearest", "mds"], "(a): only nearest")]
         + [(["nearest", "fixed-point", "gradient", "ridge", "mds"], "(b): a polynomial")]
         + [(["nearest", "gradient", "ridge", "mds", "fixed-point"], "(c): one method starts")]
@@ -226,14 +227,15 @@ ANSWERS = {
     ),
     "preimages-13": (
         [["penalty", "mean", "narrow"], ("penalty", "mean", "narrow"), "penalty, mean, narrow"]
-        + [np.array(["Penalty", "mean", "narrow"])],
+        + [np.array(["Penalty", "mean", "narrow"]), "penalty mean narrow"]
+        + [{"A": "penalty", "B": "mean", "C": "narrow"}],
         [(["narrow", "mean", "penalty"], "at A"), (["penalty", "start", "narrow"], "at B")]
         + [(["penalty", "mean", "start"], "at C"), (["start", "mean", "narrow"], "at A")]
         + [(["penalty", "mean"], "3 words"), (["mean", "mode", "median"], "none of the four")]
         + [(3, "not int"), ([1, 2, 3], "quotation")],
     ),
     "preimages-14": (
-        ["be", "eb", "b, e", ["b", "e"], {"b", "e"}, ("B", "E"), "b and e"],
+        ["be", "eb", "b, e", ["b", "e"], {"b", "e"}, ("B", "E"), "b and e", "b & e"],
         [("acd", "uphill step"), ("bd", "falls"), ("ace", "rises"), ("b", "One is missing")]
         + [("e", "One is missing"), ("abcde", "turned round"), ("a", "negative?"), ("f", "a to e")]
         + [(5, "not int"), ("", "a to e")],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -315,8 +315,8 @@ def three_broken_runs(answer: Any) -> None:
     "It is the sign of h at the start that decides, not its slope.",
 )
 def step_off_the_curve(answer: Any) -> None:
-    letters = "".join(_words(answer, None)).replace(",", "").replace(" ", "")
-    given = set(letters.replace("and", ""))
+    letters = "".join(_words(answer, None)).replace("and", "")
+    given = set(letters) - set(" ,;&")
     if not given or not given <= set("abcde"):
         raise WrongAnswer("Pass letters from a to e, such as 'ad'.")
     mistakes = {
@@ -334,9 +334,11 @@ def step_off_the_curve(answer: Any) -> None:
 
 
 def _words(answer: Any, count: int | None) -> list[str]:
-    """Return words in lower case, given as a list, a tuple, a set or one text with commas."""
+    """Return words in lower case: of a list, a tuple, a set, a dictionary or one text."""
+    if isinstance(answer, Mapping):
+        answer = list(answer.values())
     if isinstance(answer, str):
-        answer = answer.split(",") if count else [answer]
+        answer = answer.split("," if "," in answer else None) if count else [answer]
     if not isinstance(answer, list | tuple | set | frozenset | np.ndarray):
         raise WrongAnswer(f"Words are needed, not {type(answer).__name__}.")
     if not all(isinstance(word, str) for word in answer):
