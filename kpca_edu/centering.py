@@ -42,6 +42,7 @@ from ._engine.distances import (
     squares,
 )
 from ._engine.eigen import top_eigenpairs
+from ._engine.memory import room_for
 from ._engine.model import Frozen
 from .compare import fix_signs
 
@@ -80,6 +81,7 @@ def centering_matrix(n: int) -> NDArray:
            [-0.5,  0.5]])
     """
     n = whole_number(n, "n", least=1)
+    room_for(n, n, "The matrix J", "center_gram(K) centres without it.")
     return np.eye(n) - 1 / n
 
 

@@ -55,10 +55,13 @@ def subspace_angles(U: ArrayLike, V: ArrayLike) -> NDArray:
 def same_subspace(U: ArrayLike, V: ArrayLike, tol: float = 1e-8) -> bool:
     """Tell whether U and V span the same subspace: equal dimension, no angle above tol radians.
 
+    Of single precision no less than 1e-5 can be asked, and so much is allowed.
+
     >>> same_subspace([[1.0], [0.0]], [[-3.0], [0.0]])
     True
     """
-    tol, (Q_U, Q_V) = tolerance(tol), _bases(U, V)
+    (Q_U, Q_V), single = _bases(U, V), np.float32 in (np.asarray(U).dtype, np.asarray(V).dtype)
+    tol = max(tolerance(tol), 1e-5 if single else 0.0)
     if Q_U.shape != Q_V.shape:
         return False
     return Q_U.size == 0 or bool(np.all(subspace_angles(Q_U, Q_V) <= tol))
@@ -95,7 +98,7 @@ def _bases(U: ArrayLike, V: ArrayLike) -> tuple[NDArray, NDArray]:
 
 
 def _basis(A: NDArray) -> NDArray:
-    Q, s, _ = np.linalg.svd(A, full_matrices=False)
+    Q, s, _ = np.linalg.svd(A.astype(float), full_matrices=False)
     return Q[:, s > max(A.shape) * np.finfo(A.dtype).eps * s[0]]
 
 

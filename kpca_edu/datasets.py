@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._engine.checks import generator, singular_values, whole_number
+from ._engine.memory import room_for
 
 __all__ = [
     "pagoda_picture",
@@ -86,6 +87,7 @@ def matrix_with_singular_values(
         raise ValueError(
             f"{s.size} singular values asked of a {n}×{d} matrix: at most {min(n, d)} exist."
         )
+    room_for(n, d, "The matrix", "take a smaller n or d.")
     rng = generator(rng)
     U, _ = np.linalg.qr(rng.standard_normal((n, s.size)))
     V, _ = np.linalg.qr(rng.standard_normal((d, s.size)))

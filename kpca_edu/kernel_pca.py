@@ -194,7 +194,7 @@ class KernelPCA(Frozen):
         T = self.as_samples(T)
         blocks = list(row_blocks(T.shape[0], self.n))
         for start, stop in with_progress(blocks, progress, "Kernel values"):
-            yield slice(start, stop), self.kernel._matrix(T[start:stop], self.X)
+            yield slice(start, stop), self.kernel._finite_matrix(T[start:stop], self.X)
 
     def _diagonal(self, T: Any, diagonal: ArrayLike | None) -> NDArray:
         """Return κ(t, t) of each sample, (m,)."""

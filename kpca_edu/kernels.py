@@ -28,6 +28,7 @@ from ._engine.kernel_algebra import (
     mirrored_gram,
     written,
 )
+from ._engine.memory import room_for
 
 __all__ = [
     "Kernel",
@@ -357,7 +358,9 @@ def squared_distances(X: SamplesLike, Y: SamplesLike) -> NDArray:
     X : (m, d), Y : (n, d). Dense samples are moved to the origin first, so that nearby points far
     from it keep their digits.
     """
-    return rows.squared_distances(*rows.pairs_of_rows(X, Y))
+    first, second = rows.pairs_of_rows(X, Y)
+    room_for(first.shape[0], second.shape[0], "The matrix of distances", "take fewer samples.")
+    return rows.squared_distances(first, second)
 
 
 def median_sigma(

@@ -35,6 +35,7 @@ from ._engine.checks import (
     flag,
     linear_map,
 )
+from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.pca_checks import (
     complete_data,
@@ -227,7 +228,9 @@ def covariance_matrix(X: ArrayLike) -> NDArray:
            [0., 0.]])
     """
     X_c, _ = center_data(X)
-    return X_c.T @ X_c / len(X_c)
+    n, d = X_c.shape
+    room_for(d, d, "The covariance matrix", "fit_pca(X, k) works without it.")
+    return X_c.T @ X_c / n
 
 
 def standardize(X: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._engine.checks import generator, number, whole_number
+from ._engine.memory import room_for
 from ._engine.products import (
     Map,
     MatrixLike,
@@ -176,7 +177,9 @@ def power_iteration(
 
 def random_unit(d: int, rng: Rng = 0) -> NDArray:
     """Return a random direction, uniform on the sphere: a Gaussian vector, scaled."""
-    g = generator(rng).standard_normal(whole_number(d, "d", least=1))
+    rng, d = generator(rng), whole_number(d, "d", least=1)
+    room_for(d, 1, "A random direction", "take a smaller d.")
+    g = rng.standard_normal(d)
     return g / np.linalg.norm(g)
 
 

@@ -29,6 +29,7 @@ from ._engine.gaussian import (
     count_that_leaves_noise,
     parameters,
 )
+from ._engine.memory import room_for
 from ._engine.missing import (
     Table,
     Units,
@@ -119,7 +120,9 @@ class PPCA(Frozen):
 
     def covariance(self) -> NDArray:
         """Return the d×d matrix Σ = WWᵀ + σ²I :eq:`eq-ppca-marginal`."""
-        return self.W @ self.W.T + self.sigma2 * np.eye(self.mean.size)
+        d = self.mean.size
+        room_for(d, d, "The covariance matrix", "log_density(X) works without it.")
+        return self.W @ self.W.T + self.sigma2 * np.eye(d)
 
     def log_density(self, X: ArrayLike) -> NDArray:
         """Return log p(x) of each row of X, (n, d), by k×k matrices alone: :func:`log_gaussian`.
@@ -192,6 +195,7 @@ class PPCA(Frozen):
     def sample(self, n: int, rng: int | np.random.Generator) -> NDArray:
         """Draw n rows: z, then x given z :eq:`eq-ppca-model`. The same seed gives the same rows."""
         n, rng = whole_number(n, "n"), generator(rng)
+        room_for(n, 2 * self.mean.size, "The sample, with its noise", "draw it in parts.")
         Z = rng.standard_normal((n, self.k))
         noise = rng.standard_normal((n, self.mean.size))
         return Z @ self.W.T + self.mean + np.sqrt(self.sigma2) * noise

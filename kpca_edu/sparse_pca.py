@@ -36,6 +36,7 @@ from ._engine.covariance import (
     unit_columns,
 )
 from ._engine.elastic_net import FixedNets, Nets, Quadratic, normal_equations, path, solve
+from ._engine.factors import unit_scale
 from ._engine.model import Frozen
 from ._engine.progress import with_progress
 from ._engine.sparsity import (
@@ -286,7 +287,7 @@ def sparse_rotation(V: ArrayLike) -> NDArray:
     V : (d, k), usually orthonormal, as PCA's. Σ v⁴ grows with every turn of a pair of columns
     by its best angle ("quartimax").
     """
-    V = data_matrix(V, "V").astype(float)
+    V, scale = unit_scale(data_matrix(V, "V").astype(float))
     for _ in range(100):
         turned = False
         for i, j in combinations(range(V.shape[1]), 2):
@@ -300,7 +301,7 @@ def sparse_rotation(V: ArrayLike) -> NDArray:
                 turned = True
         if not turned:
             break
-    return V
+    return scale * V
 
 
 def effective_nonzeros(V: ArrayLike) -> NDArray:

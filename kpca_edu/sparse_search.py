@@ -193,7 +193,7 @@ def deflate_covariance(C: ArrayLike, b: ArrayLike, method: str = "schur") -> NDA
         return P @ C @ P
     if method == "hotelling":
         return C - (b @ Cb) * np.outer(b, b)
-    return C - np.outer(Cb, Cb) / (b @ Cb or 1.0)
+    return C - np.outer(Cb / (b @ Cb or 1.0), Cb)
 
 
 # The helpers

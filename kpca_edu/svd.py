@@ -38,6 +38,7 @@ from ._engine.factors import (
     unit,
     unit_scale,
 )
+from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.progress import with_progress
 from .compare import fix_signs
@@ -159,6 +160,7 @@ def full_svd(A: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
     """
     thin = thin_svd(A)
     n, d, r = len(thin.U), len(thin.V), thin.rank
+    room_for(max(n, d), max(n, d), "A full basis", "thin_svd(A) has all that is not zero.")
     S = np.zeros((n, d), thin.s.dtype)
     S[range(r), range(r)] = thin.s
     U = np.column_stack([thin.U, complement(thin.U)])
@@ -287,6 +289,7 @@ def projector(U: ArrayLike) -> NDArray:
            [0., 0.]])
     """
     U = orthonormal_columns(U)
+    room_for(len(U), len(U), "The projector", "U @ (U.T @ x) projects x without it.")
     return U @ U.T
 
 

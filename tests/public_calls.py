@@ -87,7 +87,7 @@ def _kernel_model(X):
 
 
 def _covariance(X):
-    Xc = np.asarray(X, float) - np.mean(X, axis=0)
+    Xc = np.asarray(X, float) - np.asarray(X, float).mean(axis=0)
     return Xc.T @ Xc / len(Xc)
 
 

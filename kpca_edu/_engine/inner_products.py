@@ -131,7 +131,10 @@ def neighbor_spacing(X: NDArray) -> float:
 
 def unit_rows(X: Samples, name: str) -> tuple[Samples, NDArray]:
     """Return x/‖x‖ for each row, and the lengths; a row of zeros has no direction."""
-    size = np.sqrt(squared_norms(X))
+    largest = np.asarray(abs(X).max(axis=1).toarray() if sparse.issparse(X) else np.abs(X).max(1))
+    unit = np.where(largest > 0, largest, 1).ravel()  # so that no square over- or underflows
+    scaled = X.multiply(1 / unit[:, None]).tocsr() if sparse.issparse(X) else X / unit[:, None]
+    size = unit * np.sqrt(squared_norms(scaled))
     if not size.all():
         raise ValueError(
             f"Row {int(np.argmin(size))} of {name} is zero and has no direction: the cosine of "

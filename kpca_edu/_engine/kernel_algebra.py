@@ -8,7 +8,8 @@ are.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 
@@ -25,6 +26,7 @@ from .inner_products import (
     squared_distances,
     squared_norms,
 )
+from .memory import room_for
 from .panels import lower_panels, mirrored
 
 __all__ = [
@@ -34,10 +36,12 @@ __all__ = [
     "gradient_arguments",
     "log_share",
     "mirrored_gram",
+    "overflow_told",
     "written",
 ]
 
 Writer = Callable[[float], str]
+IN_PARTS = "take fewer samples at a time, or features: nystrom(X, m, kernel)."
 
 
 class Kernel(ABC):
@@ -53,22 +57,32 @@ class Kernel(ABC):
         """Return the matrix of κ(xᵢ, yⱼ), X : (m, d), Y : (n, d); Y is X if left out."""
         if Y is None or Y is X:
             return mirrored_gram(self, row_samples(X))
-        return self._matrix(*pairs_of_rows(X, Y))
+        rows, columns = pairs_of_rows(X, Y)
+        room_for(rows.shape[0], columns.shape[0], "The matrix of kernel values", IN_PARTS)
+        return self._finite_matrix(rows, columns)
 
     def diagonal(self, X: SamplesLike) -> NDArray:
         """Return κ(x, x) of each row x of X : (n, d), as (n,)."""
-        return self._diagonal(row_samples(X))
+        with overflow_told():
+            return self._diagonal(row_samples(X))
 
     def gradient(self, T: ArrayLike, X: SamplesLike, W: ArrayLike) -> NDArray:
         """Return, for each row t of T, the gradient of Σᵢ wᵢ κ(t, xᵢ) in t.
 
         T : (m, d) dense, X : (n, d), W : (m, n), a row of weights for each t; gives (m, d).
         """
-        return self._gradient(*gradient_arguments(T, X, W))
+        with overflow_told():
+            return self._gradient(*gradient_arguments(T, X, W))
 
     def diagonal_gradient(self, T: ArrayLike) -> NDArray:
         """Return the gradient of κ(t, t) in t for each row t of T : (m, d), as (m, d)."""
-        return self._diagonal_gradient(data_matrix(T, "T"))
+        with overflow_told():
+            return self._diagonal_gradient(data_matrix(T, "T"))
+
+    def _finite_matrix(self, X: Samples, Y: Samples) -> NDArray:
+        """Return κ(xᵢ, yⱼ) of samples that have been checked; overflow gets a sentence."""
+        with overflow_told():
+            return self._matrix(X, Y)
 
     @abstractmethod
     def _matrix(self, X: Samples, Y: Samples) -> NDArray: ...
@@ -347,11 +361,27 @@ class Power(Kernel):
 # Helpers
 
 
+@contextmanager
+def overflow_told() -> Iterator[None]:
+    """Turn an overflow into a sentence, unless the caller has said that overflows don't matter."""
+    if np.geterr()["over"] == "ignore":
+        yield
+        return
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            yield
+    except FloatingPointError:
+        raise ValueError(
+            "The kernel overflows on these samples: divide X by a number first."
+        ) from None
+
+
 def mirrored_gram(kernel: Kernel, X: Samples, progress: bool = False) -> NDArray:
     """Return the Gram matrix of X; each pair is compared once, in panels of rows, and mirrored.
 
     Little more than the matrix itself is in memory: a panel is about a million entries.
     """
+    room_for(X.shape[0], X.shape[0], "The Gram matrix", IN_PARTS)
     K = np.empty((X.shape[0], X.shape[0]), X.dtype)
     return mirrored(lower_panels(kernel, X, progress), K)
 
@@ -389,4 +419,3 @@ def written(name: str, write: Writer, **values: float) -> str:
 def _exactly(value: float) -> str:
     """Return all digits of a number, and 1 for 1.0."""
     return repr(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
-

@@ -6,7 +6,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["available_memory", "refuse_beyond_memory"]
+__all__ = ["available_memory", "refuse_beyond_memory", "room_for"]
+
+SMALL = 2.0**28  # bytes that are there on every machine, without a look
 
 
 def available_memory() -> float:
@@ -32,6 +34,13 @@ def refuse_beyond_memory(size: float, what: str, way_out: str) -> None:
         raise MemoryError(
             f"{what} takes {_written(size)}, and {_written(free)} of memory are free: {way_out}"
         )
+
+
+def room_for(rows: int, columns: int, what: str, way_out: str) -> None:
+    """Refuse a matrix of doubles that would not fit, before it is allocated."""
+    size = 8.0 * rows * columns
+    if size > SMALL:
+        refuse_beyond_memory(size, f"{what}, {rows:,}×{columns:,},", way_out)
 
 
 def _container_limit() -> float:

@@ -20,7 +20,7 @@ PANEL_ROWS = 128  # at least so many, or matrix products with a panel are slow
 class _Kernel(Protocol):
     """What a panel needs of a kernel."""
 
-    def _matrix(self, X: Any, Y: Any) -> NDArray: ...
+    def _finite_matrix(self, X: Any, Y: Any) -> NDArray: ...
 
     def diagonal(self, X: Any) -> NDArray: ...
 
@@ -60,7 +60,7 @@ def lower_panels(
     n = X.shape[0]  # a sparse X has no len
     blocks = list(row_blocks(n, n, least=PANEL_ROWS))
     for start, stop in with_progress(blocks, progress, "Gram matrix"):
-        panel = kernel._matrix(X[start:stop], X[:stop])
+        panel = kernel._finite_matrix(X[start:stop], X[:stop])
         below = np.tril(panel[:, start:], -1)  # the square has both halves, up to rounding
         panel[:, start:] = below + below.T
         np.fill_diagonal(panel[:, start:], kernel.diagonal(X[start:stop]))

@@ -1,0 +1,422 @@
+"""Every public function on every kind of data: right, or a sentence; never NaN, never a warning.
+
+The calls are those of public_calls.py. Shapes, ranks, ties, duplicates, constant columns, far
+origins and extreme units are tried on all of them, and all forms that a matrix can come in. What
+scaling and shifting the data does to a result is found out near one, and must hold far away.
+"""
+
+import dataclasses
+import inspect
+import warnings
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+from public_calls import ARGUMENTS, FUNCTIONS, prepared, samples
+
+import kpca_edu
+from kpca_edu import (
+    covariance_matrix,
+    fit_kernel_pca_gram,
+    fit_pca,
+    fit_ppca,
+    fit_ppca_em,
+    low_rank_error,
+    rbf,
+    subspace_angles,
+    thin_svd,
+)
+
+PACKAGE = str(Path(kpca_edu.__file__).parent)
+
+
+def takes_data(name):
+    """Tell whether X is used: by a method's instance, or as an argument."""
+    if name not in FUNCTIONS:
+        return True
+    try:
+        return any(value is None for value in ARGUMENTS[name](None).values())
+    except (TypeError, ValueError, AttributeError, IndexError):
+        return True
+
+
+DATA_CALLS = [name for name in ARGUMENTS if takes_data(name)]
+each_call = pytest.mark.parametrize("name", DATA_CALLS)
+
+
+# --- running a call ------------------------------------------------------------------------------
+
+
+class Refused(Exception):
+    """The library has said in a sentence why not."""
+
+
+def result_of(name, X):
+    """Return what a call gives for data X; :class:`Refused` if that is a sentence of ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UserWarning)  # the library's own words
+        try:
+            call, arguments = prepared(name, X)
+            result = call(**arguments)
+            return list(result) if inspect.isgenerator(result) else result
+        except (ValueError, MemoryError) as error:
+            if own_sentence(error):
+                raise Refused from error
+            raise
+
+
+def own_sentence(error):
+    """Tell whether the library itself has raised the error, with a sentence."""
+    last = inspect.getinnerframes(error.__traceback__)[-1]
+    return last.filename.startswith(PACKAGE) and str(error).endswith((".", "?"))
+
+
+def arrays_in(result):
+    """Return all numbers of a result, as a list of arrays of floats."""
+    if isinstance(result, np.ndarray):
+        return [result.astype(float)] if result.dtype.kind in "fiub" else []
+    if isinstance(result, bool | int | float | np.number | np.bool_):
+        return [np.array(result, float)]
+    if dataclasses.is_dataclass(result):
+        fields = [getattr(result, field.name) for field in dataclasses.fields(result)]
+        return [array for value in fields for array in arrays_in(value)]
+    if isinstance(result, tuple | list):
+        return [array for value in result for array in arrays_in(value)]
+    if hasattr(result, "matmat") and hasattr(result, "shape"):
+        return [result @ np.eye(result.shape[1])]
+    if hasattr(result, "compute"):
+        return arrays_in(result.compute())
+    assert result is None or callable(result) or isinstance(result, str | slice), type(result)
+    return []
+
+
+# --- nothing breaks ------------------------------------------------------------------------------
+
+SHAPES = [(1, 1), (1, 3), (2, 1), (5, 1), (2, 2), (3, 7), (5, 5), (13, 4)]
+
+
+def kinds_of_data(n, d):
+    """Yield tables of one shape: ranks, ties, duplicates, constants, origins and units."""
+    X = samples(n, d, seed=n + d)
+    yield "generic", X
+    yield "far origin", np.round(X * 64) / 64 + 1e8
+    yield "tiny", X * 1e-150
+    yield "huge", X * 1e150
+    yield "zeros", np.zeros((n, d))
+    yield "equal rows", np.tile(X[:1], (n, 1)) + 0.1
+    if min(n, d) > 1:
+        yield "rank one", np.outer(X[:, 0], X[0])
+        yield "ties", np.eye(n, d) * 3.0
+        yield "duplicates", X[np.arange(n) // 2]
+        yield "constant column", np.column_stack([np.full(n, 0.1), X[:, 1:]])
+        yield "columns of unequal size", X * 10.0 ** -np.arange(0, 9 * d, 9)
+
+
+DATA = {f"{n}×{d} {kind}": X for n, d in SHAPES for kind, X in kinds_of_data(n, d)}
+
+
+@each_call
+def test_no_data_break_it(name):
+    """A finite result or a sentence, no warning of NumPy's, and the data as they were."""
+    right = 0
+    for label, X in DATA.items():
+        before = X.copy()
+        try:
+            result = result_of(name, X)
+        except Refused:
+            continue
+        except Exception as error:
+            pytest.fail(f"{label}: {type(error).__name__}: {error}")
+        finally:
+            assert np.array_equal(X, before), f"{label}: the data were changed"
+        right += 1
+        for array in arrays_in(result):
+            assert np.isfinite(array).all(), f"{label}: {array}"
+    assert right >= 8, f"only {right} of {len(DATA)} were taken"
+
+
+# --- forms ---------------------------------------------------------------------------------------
+
+WHOLE = np.rint(samples(11, 4, seed=3))  # whole numbers: the same in every precision
+
+
+def forms_of(X):
+    """Yield the same table in other forms, and how near the results must be."""
+    wide = np.zeros((22, 8))
+    wide[::2, ::2] = X
+    still = X.copy()
+    still.flags.writeable = False
+    yield "Fortran order", np.asfortranarray(X), 1e-6
+    yield "every second entry of a larger one", wide[::2, ::2], 1e-6
+    yield "backwards", X[::-1, ::-1].copy()[::-1, ::-1], 1e-6
+    yield "read-only", still, 1e-6
+    yield "integers", X.astype(int), 1e-6
+    yield "small integers", X.astype(np.int8), 1e-6
+    yield "big-endian", X.astype(">f8"), 1e-6
+    yield "half precision", X.astype(np.float16), 1e-6
+    yield "objects", X.astype(object), 1e-6
+    yield "single precision", X.astype(np.float32), 5e-3
+
+
+@each_call
+def test_forms_do_not_matter(name):
+    wanted = arrays_in(result_of(name, WHOLE))
+    for label, X, tol in forms_of(WHOLE):
+        if label == "single precision" and name in COUNT_STEPS:
+            continue
+        found = arrays_in(result_of(name, X))
+        assert_alike(found, wanted, tol, label)
+
+
+COUNT_STEPS = {  # whose goal depends on the precision, and with it the number of steps
+    "power_method.power_iteration",
+    "power_method.svd_by_deflation",
+    "power_method.svd_by_projection",
+    "power_method.subspace_iteration",
+    "preimages.gradient_preimage",
+    "preimages.exact_preimage",
+}
+
+
+@each_call
+def test_lists_and_tables_are_taken(name):
+    """What slices its data itself, in public_calls.py, gets no list."""
+    wanted = arrays_in(result_of(name, WHOLE))
+    assert_alike(arrays_in(result_of(name, Sliceable(WHOLE.tolist()))), wanted, 1e-6, "a list")
+    table = pd.DataFrame(WHOLE, columns=list("abcd"))
+    if not any(word in name for word in BY_POSITION):
+        assert_alike(arrays_in(result_of(name, table)), wanted, 1e-6, "a DataFrame")
+
+
+BY_POSITION = ()
+
+
+class Sliceable(list):
+    """A list of rows."""
+
+
+def assert_alike(found, wanted, tol, label):
+    assert len(found) == len(wanted), label
+    for array, right in zip(found, wanted, strict=True):
+        assert array.shape == right.shape, label
+        slack = tol * max(np.abs(right).max(initial=0.0), ROUNDING)
+        assert np.abs(array - right).max(initial=0.0) <= slack, f"{label}: {array}, not {right}"
+
+
+# --- units and origins ---------------------------------------------------------------------------
+
+
+ROUNDING = 1e-6  # numbers below this may be rounding, or what an iteration has left
+
+
+def degree(at_one, at_four):
+    """Return p with f(4X) = 4^p f(X); None if there is none, or nothing to see."""
+    size = np.abs(at_one).max(initial=0.0)
+    if at_one.shape != at_four.shape or size <= ROUNDING:
+        return None
+    for p in (0, 1, 2, -1, -2):
+        if np.abs(at_four - 4.0**p * at_one).max() <= 1e-6 * 4.0**p * size:
+            return p
+    return None
+
+
+@each_call
+def test_what_scales_near_one_scales_everywhere(name):
+    """If f(4X) = 4^p f(X), then also f(cX) = c^p f(X) for c = 2^±480, or the unit is refused."""
+    X = samples(11, 4, seed=5)
+    at_one, at_four = (arrays_in(result_of(name, c * X)) for c in (1.0, 4.0))
+    if len(at_one) != len(at_four):
+        return
+    powers = [degree(one, four) for one, four in zip(at_one, at_four, strict=True)]
+    for c in (2.0**-480, 2.0**480):
+        try:
+            far = arrays_in(result_of(name, c * X))
+        except Refused:
+            continue
+        for one, array, p in zip(at_one, far, powers, strict=True):
+            if p is not None:
+                assert array.shape == one.shape
+                if name == "streaming.frequent_directions":  # the rows of a sketch have no sign
+                    one, array = np.abs(one), np.abs(array)
+                size = np.abs(one).max()
+                unit = np.abs(array / c ** (p / 2) / c ** (p / 2) - one).max()
+                assert unit <= 1e-5 * size, f"degree {p} at {c:.0e}: off by {unit / size:.1e}"
+
+
+@each_call
+def test_what_does_not_feel_a_shift_feels_none(name):
+    """If f(X + 8) = f(X), or f(X) + 8, then also for a shift by 2^26, up to its rounding."""
+    X = np.round(samples(11, 4, seed=6) * 2**20) / 2**20  # so that the shift rounds nothing
+    here, near, off = (arrays_in(result_of(name, X + shift)) for shift in (0.0, 8.0, 512.0))
+    if name in LOST or not len(here) == len(near) == len(off):
+        return
+    try:
+        far = arrays_in(result_of(name, X + 2.0**26))
+    except Refused:
+        return
+    for at, *others, moved in zip(here, near, off, far, strict=True):
+        size = max(np.abs(at).max(initial=0.0), ROUNDING)
+        for share in (0.0, 1.0):  # it stays, or moves along
+
+            def follows(array, shift, tol, at=at, share=share, size=size):
+                if array.shape != at.shape:
+                    return False
+                gap = np.abs(array - at - share * shift).max(initial=0.0)
+                return gap <= tol * (size + share * shift)
+
+            if follows(others[0], 8.0, 1e-9) and follows(others[1], 512.0, 1e-9):
+                assert follows(moved, 2.0**26, 1e-5), name
+                break
+
+
+# Here the data come as inner products, which have lost the digits before.
+LOST = {name for name in DATA_CALLS if name.startswith("centering.center_")} | {
+    "centering.squared_distances_of_gram",
+    "kernel_pca.fit_kernel_pca_gram",
+    "preimages.exact_preimage",
+}
+
+
+# --- digits, against mpmath ----------------------------------------------------------------------
+
+
+def exact(array):
+    return mpmath.matrix(np.asarray(array, float).tolist())
+
+
+def exact_covariance(X):
+    """Return mean and covariance of the rows, in 60 digits."""
+    n, d = X.shape
+    M = exact(X)
+    mean = [mpmath.fsum(M[i, j] for i in range(n)) / n for j in range(d)]
+    for i in range(n):
+        for j in range(d):
+            M[i, j] -= mean[j]
+    return mean, M.T * M / n
+
+
+@pytest.fixture(autouse=True)
+def sixty_digits():
+    with mpmath.workdps(60):
+        yield
+
+
+OFFSETS = [0.0, 1e8, -3e10]
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_variances_far_from_the_origin(offset):
+    """Rows at 1e8 with variance one: all that was not rounded away before is still there."""
+    X = samples(9, 3, seed=1) + offset
+    _, C = exact_covariance(X)
+    lam = sorted((float(x) for x in mpmath.eigsy(C, eigvals_only=True)), reverse=True)
+    slack = 1e-12 + 20 * np.finfo(float).eps * abs(offset)  # of the mean, in the data's own digits
+    np.testing.assert_allclose(covariance_matrix(X), np.array(C.tolist(), float), atol=60 * slack)
+    for solver in ("auto", "svd", "covariance", "gram"):
+        np.testing.assert_allclose(fit_pca(X, 3, solver=solver).variances, lam, atol=60 * slack)
+    model = fit_ppca(X, 1)
+    assert model.sigma2 == pytest.approx((lam[1] + lam[2]) / 2, abs=60 * slack)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_log_likelihoods_far_from_the_origin(offset):
+    """ℓ of the fitted model, by mpmath's determinant and inverse: eq-ppca-loglik."""
+    X = samples(9, 3, seed=2) * [1.0, 1.0, 1e-3] + offset
+    model = fit_ppca(X, 1)
+    W, mu = exact(model.W), exact(model.mean[:, None])
+    S = W * W.T + mpmath.mpf(model.sigma2) * mpmath.eye(3)
+    wanted = mpmath.mpf(0)
+    for x in X:
+        r = exact(x[:, None]) - mu
+        wanted -= (3 * mpmath.log(2 * mpmath.pi) + mpmath.log(mpmath.det(S))) / 2
+        wanted -= (r.T * mpmath.lu_solve(S, r))[0] / 2
+    assert model.log_likelihood(X) == pytest.approx(float(wanted), rel=1e-10)
+
+
+def test_em_with_gaps_far_from_the_origin():
+    """EM measures from the column means: a shift by 1e8 moves the mean, and nothing else."""
+    X = np.round(samples(40, 4, seed=4) * 2**20) / 2**20
+    X[::5, 1] = np.nan
+    here, far = fit_ppca_em(X, 1), fit_ppca_em(X + 2.0**26, 1)
+    assert far.sigma2 == pytest.approx(here.sigma2, rel=1e-5)
+    np.testing.assert_allclose(far.W, here.W, atol=1e-4)
+
+
+@pytest.mark.parametrize("smallest", [1e-4, 1e-8, 1e-11])
+def test_tiny_singular_values_keep_digits(smallest):
+    """An SVD is right to ε·s₁: so many digits of the smallest one are left."""
+    rng = np.random.default_rng(7)
+    U, V = (np.linalg.qr(rng.standard_normal((m, 4)))[0] for m in (8, 4))
+    A = (U * np.array([1.0, 0.5, 0.5 * (1 + 1e-9), smallest])) @ V.T
+    wanted = sorted((float(x) for x in mpmath.svd_r(exact(A), compute_uv=False)), reverse=True)
+    for s in (thin_svd(A).s, fit_pca(A, 4, center=False).s):
+        np.testing.assert_allclose(s, wanted, atol=1e-14)
+    assert low_rank_error(thin_svd(A).s, 3) == pytest.approx(wanted[3], abs=1e-14)
+
+
+@pytest.mark.parametrize("angle", [1e-14, 1e-9, 1e-3, 1.0, np.pi / 2 - 1e-9])
+def test_small_and_right_angles(angle):
+    """Neither the cosine of a small angle nor the sine of a large one loses it."""
+    U, V = np.eye(3, 1), np.array([[np.cos(angle)], [np.sin(angle)], [0.0]])
+    wanted = float(mpmath.atan2(mpmath.mpf(V[1, 0]), mpmath.mpf(V[0, 0])))
+    assert subspace_angles(U, V)[0] == pytest.approx(wanted, rel=1e-14, abs=1e-16)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-7, 1e-11])
+def test_near_ties_of_a_gram_matrix(gap):
+    """Two eigenvalues that nearly agree are both found, and their plane is right."""
+    rng = np.random.default_rng(8)
+    Q = np.linalg.qr(rng.standard_normal((9, 9)))[0]
+    K = (Q * np.array([1.0 + gap, 1.0, 0.1, 0.1, 0, 0, 0, 0, 0])) @ Q.T
+    K = (K + K.T) / 2
+    wanted = sorted((float(x) for x in mpmath.eigsy(exact(K), eigvals_only=True)), reverse=True)
+    model = fit_kernel_pca_gram(K, 4, center=False)
+    np.testing.assert_allclose(model.lam, wanted[:4], atol=1e-14)
+    plane = model.alpha[:, :2] * np.sqrt(model.lam[:2])
+    assert subspace_angles(plane, Q[:, :2]).max() <= 1e-13
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_kernel_values_of_near_points_far_away(offset):
+    """Distances of 1e-3 at 1e8: the data's own rounding is all that is lost."""
+    X = offset + np.round(samples(5, 2, seed=9) * 2**10) / 2**20
+    M = exact(X)
+    K = rbf(2e-3)(X)
+    for i, j in np.ndindex(5, 5):
+        square = sum((M[i, c] - M[j, c]) ** 2 for c in range(2))
+        assert K[i, j] == pytest.approx(float(mpmath.exp(-square / (2 * mpmath.mpf(2e-3) ** 2))))
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+TOO_LARGE = {
+    "centering_matrix": lambda: kpca_edu.centering_matrix(10**7),
+    "projector": lambda: kpca_edu.projector(np.eye(10**6, 1)),
+    "full_svd": lambda: kpca_edu.svd.full_svd(np.eye(10**6, 1)),
+    "covariance_matrix": lambda: covariance_matrix(np.eye(2, 10**6)),
+    "random_unit": lambda: kpca_edu.power_method.random_unit(10**14),
+    "sample": lambda: fit_ppca(samples(), 1).sample(10**14, 0),
+    "PPCA.covariance": lambda: kpca_edu.PPCA(
+        np.zeros(10**7), np.zeros((10**7, 1)), 1.0
+    ).covariance(),
+    "kernel": lambda: rbf(1.0)(np.zeros((10**7, 1))),
+    "kernel of two": lambda: rbf(1.0)(np.zeros((10**7, 1)), np.ones((10**7, 1))),
+    "gram_matrix": lambda: kpca_edu.kernels.gram_matrix(np.zeros((10**7, 1)), rbf(1.0)),
+    "squared_distances": lambda: kpca_edu.kernels.squared_distances(
+        np.zeros((10**7, 1)), np.zeros((10**7, 1))
+    ),
+    "fit_kernel_pca": lambda: kpca_edu.fit_kernel_pca(np.zeros((10**7, 1)), 1, rbf(1.0)),
+    "matrix_with_singular_values": lambda: kpca_edu.datasets.matrix_with_singular_values(
+        [1.0], 10**7, 10**7
+    ),
+}
+
+
+@pytest.mark.parametrize("call", TOO_LARGE.values(), ids=TOO_LARGE)
+def test_what_cannot_fit_is_refused_before_it_is_allocated(call):
+    with pytest.raises((MemoryError, ValueError), match=r"takes [\d.]+ [GT]B.*:") as caught:
+        call()
+    assert str(caught.value).endswith(".")
