@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from answers import FAILS, FUNCTION_NEEDED, NAN
 from scipy.spatial.distance import cdist
+from scipy.special import logsumexp, softmax
 
 
 def distances(X, y, T):
@@ -46,6 +47,35 @@ def plain_products(X, y, T):
     return classes[(T @ np.array([X[y == c].mean(axis=0) for c in classes]).T).argmax(axis=1)]
 
 
+def clean(known, T, h):
+    D2 = cdist(T, known) ** 2
+    W = np.exp(-(D2 - D2.min(axis=1, keepdims=True)) / (2 * h**2))
+    return W @ known / W.sum(axis=1, keepdims=True)
+
+
+def by_softmax(known, T, h):
+    return (softmax(-cdist(T, known, "sqeuclidean") / (2 * h**2), axis=1) @ known).tolist()
+
+
+def row_by_row(known, T, h):
+    return np.array([clean(known, t[None], h)[0] for t in T])
+
+
+def by_logs(known, T, h):
+    E = -(cdist(T, known) ** 2) / (2 * h**2)
+    return np.exp(E - logsumexp(E, axis=1, keepdims=True)) @ known
+
+
+def bare(known, T, h, power=2, divisor=2.0):
+    W = np.exp(-(cdist(T, known) ** power) / (divisor * h**2))
+    with np.errstate(all="ignore"):
+        return W @ known / W.sum(axis=1, keepdims=True)
+
+
+def not_divided(known, T, h):
+    return np.exp(-(cdist(T, known) ** 2) / (2 * h**2)) @ known
+
+
 ANSWERS = {
     "digits-1": (
         [15.68, 15.7, 64 * 2 * 0.35**2, Fraction(392, 25), [15.68]],
@@ -70,5 +100,23 @@ ANSWERS = {
         [("abc", "c: the weighted"), ("abd", "d: the cleaner"), ("abe", "e: look")]
         + [("a", "One is missing"), ("b", "One is missing"), ("x", "Only the letters")]
         + [(3, "quotation")],
+    ),
+    "digits-5": (
+        [clean, by_softmax, row_by_row, by_logs],
+        [(bare, "far away"), (not_divided, "sum of the weights"), FAILS, FUNCTION_NEEDED]
+        + [(lambda K, T, h: bare(K, T, h, divisor=1), "not by h"), (lambda K, T, h: K, "shape")]
+        + [(lambda K, T, h: clean(K, T, np.sqrt(h)), "not 2h")]
+        + [(lambda K, T, h: bare(K, T, h, power=1), "distances are squared")]
+        + [(lambda K, T, h: K[cdist(T, K).argmin(axis=1)], "nearest picture")]
+        + [(lambda K, T, h: np.tile(K.mean(axis=0), (len(T), 1)), "plain mean")]
+        + [(lambda K, T, h: T, "")],
+    ),
+    "digits-6": (
+        [["raw", "clean", "flag"], ("Raw", "clean ", "FLAG"), "raw, clean, flag"]
+        + [np.array(["raw", "clean", "flag"])],
+        [(["clean", "raw", "flag"], "gains nothing"), (["flag", "clean", "raw"], "every scan")]
+        + [(["raw", "raw", "flag"], "learn from dirt"), (["raw", "flag", "clean"], "every scan")]
+        + [(["raw", "clean", "raw"], "name the stains"), (["raw", "clean", "clean"], "of stains")]
+        + [(["raw", "clean", "stop"], "should be one of"), ("raw", "three words")],
     ),
 }

@@ -110,6 +110,7 @@ ANSWERS = {
             ("words", "scores", "neither"),
             ["Words", " scores ", "NEITHER"],
             np.array(["words", "scores", "neither"]),
+            "words, scores, neither",
         ],
         [
             (["scores", "words", "neither"], "links blur"),

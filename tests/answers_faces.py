@@ -67,7 +67,7 @@ ANSWERS = {
         ],
     ),
     "faces-4": (
-        [("C", "D"), ["c", "d"], np.array(["C", "D"]), "CD", ("C ", " D")],
+        [("C", "D"), ["c", "d"], np.array(["C", "D"]), "CD", "C, D", ("C ", " D")],
         [
             (("D", "C"), "their order"),
             (("B", "D"), "the height"),
@@ -94,6 +94,7 @@ ANSWERS = {
             (("b", 1 - HONEST_AUC), "Turned round"),
             (("b", 0.99), "were fitted"),
             (("b", 0.7), "judge the other 40"),
+            (("b", 100 * HONEST_AUC), "percentage"),
             (("e", 0.7), "one of the letters"),
             ("b", "letter and a number"),
         ],
@@ -104,6 +105,7 @@ ANSWERS = {
             ("pixels", "scores", "tail", "roughness"),
             ["Pixels", " scores", "TAIL", "roughness "],
             np.array(["pixels", "scores", "tail", "roughness"]),
+            "pixels, scores, tail, roughness",
         ],
         [
             (["scores", "pixels", "tail", "roughness"], "80 comparisons"),

@@ -103,7 +103,7 @@ ANSWERS = {
         ],
     ),
     "genes-5": (
-        ["DACB", "dacb", "D, A, C, B", ["D", "A", "C", "B"]],
+        ["DACB", "dacb", "D, A, C, B", ["D", "A", "C", "B"], np.array(list("DACB"))],
         [
             ("BDCA", "turn it round"),
             ("ADCB", "exchanged"),

@@ -82,7 +82,7 @@ ANSWERS = {
         ],
     ),
     "novelty-4": (
-        ["CBAD", "cbad", "C B A D", ["C", "B", "A", "D"]],
+        ["CBAD", "cbad", "C B A D", ["C", "B", "A", "D"], np.array(list("CBAD"))],
         [
             ("DBAC", "exchanged"),
             ("CBDA", "straight"),

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .checking import WrongAnswer, as_array, as_function, exercise, expect_number
+from .checking import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    exercise,
+    expect_close,
+    expect_not,
+    expect_number,
+)
 from .kernels import letters
 
 
@@ -95,3 +104,67 @@ def sixteen_points(answer: Any) -> None:
         raise WrongAnswer("e: look at the lower panels of the figure.")
     if given != set("ab"):
         raise WrongAnswer("One is missing.")
+
+
+def _weighted_means(known: NDArray, T: NDArray, h: float, power: int = 2) -> NDArray:
+    """Return the weighted means of the chapter, or those of distances that were not squared."""
+    D2 = np.linalg.norm(T[:, None] - known, axis=2) ** power
+    W = np.exp(-(D2 - D2.min(axis=1, keepdims=True)) / (2 * h**2))
+    return W @ known / W.sum(axis=1, keepdims=True)
+
+
+@exercise(
+    "digits-5",
+    "A weight exp(−‖t − x‖²/2h²) for each known picture; divide by the sum of the weights.",
+    "Take the smallest squared distance of each row off before the exponential: it cancels.",
+)
+def clean_by_a_mean(answer: Any) -> None:
+    clean = as_function(answer)
+    rng = np.random.default_rng(0)
+    known, T, h = rng.standard_normal((30, 5)), rng.standard_normal((8, 5)), 0.7
+    given = as_array(clean(known.copy(), T.copy(), h), (8, 5))
+    D2 = np.sum((T[:, None] - known) ** 2, axis=2)
+    weights = np.exp(-D2 / (2 * h**2))
+    mistakes = (
+        (known[D2.argmin(axis=1)], "That is the nearest picture: all of them count."),
+        (np.tile(known.mean(axis=0), (8, 1)), "That is the plain mean: the weights are missing."),
+        (weights @ known, "Divide by the sum of the weights."),
+        (_weighted_means(known, T, h / np.sqrt(2)), "The exponent is divided by 2h², not by h²."),
+        (_weighted_means(known, T, np.sqrt(h)), "The width is squared: 2h², not 2h."),
+        (_weighted_means(known, T, h, power=1), "The distances are squared."),
+    )
+    for wrong, diagnosis in mistakes:
+        expect_not(given, wrong, diagnosis)
+    expect_close(given, _weighted_means(known, T, h))
+    with np.errstate(all="ignore"):
+        far = np.asarray(clean(known.copy(), 100 + T, h), float)
+    if far.shape != (8, 5) or not np.isfinite(far).all():
+        raise WrongAnswer("Near the known pictures it is right; far away all weights round to 0.")
+    expect_close(far, _weighted_means(known, 100 + T, h), "Far from all pictures it is not right.")
+
+
+@exercise(
+    "digits-6",
+    "Ask of each: are the training pictures clean, and is there a digit on every scan?",
+    "A vote with clean training pictures gains nothing by cleaning; a cleaner sees digits in all.",
+)
+def three_offices(answer: Any) -> None:
+    if isinstance(answer, str):
+        answer = answer.replace(",", " ").split()
+    if not isinstance(answer, list | tuple | np.ndarray) or np.shape(answer) != (3,):
+        raise WrongAnswer("A list of three words is needed.")
+    words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
+    for place, word in enumerate(words, 1):
+        if not isinstance(word, str) or word not in ("raw", "clean", "flag"):
+            raise WrongAnswer(f"Answer {place} should be one of raw, clean, flag.")
+    reasons = {
+        (0, "clean"): "In 1 the training pictures are clean: the vote gains nothing.",
+        (0, "flag"): "In 1 every scan shows a digit.",
+        (1, "raw"): "In 2 the vote would learn from dirt, which costs it most.",
+        (1, "flag"): "In 2 every scan shows a digit; it is the training set that is dirty.",
+        (2, "raw"): "In 3 the vote would name the stains.",
+        (2, "clean"): "In 3 a cleaner makes digits of stains.",
+    }
+    for choice in enumerate(words):
+        if choice in reasons:
+            raise WrongAnswer(reasons[choice])

@@ -153,6 +153,8 @@ def nothing_happens(answer: Any) -> None:
     "No Finnish word meets a Swedish one, nor a word that does: there is nothing to link them.",
 )
 def choose_a_search(answer: Any) -> None:
+    if isinstance(answer, str):
+        answer = answer.replace(",", " ").split()
     if not isinstance(answer, list | tuple | np.ndarray) or np.shape(answer) != (3,):
         raise WrongAnswer("A list of three words is needed.")
     words = [word.strip().lower() if isinstance(word, str) else word for word in answer]

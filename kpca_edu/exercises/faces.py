@@ -105,7 +105,9 @@ def _nearest(rows: NDArray, x: NDArray) -> int:
     "Its square is inside² + outside²: how far is each point from the corner?",
 )
 def read_two_distances(answer: Any) -> None:
-    if not isinstance(answer, list | tuple | np.ndarray | str) or len(answer) != 2:
+    if isinstance(answer, str):
+        answer = [letter for letter in answer if letter not in " ,;()"]
+    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 2:
         raise WrongAnswer('Two letters are needed, such as ("A", "B").')
     letters = [letter.strip().upper() if isinstance(letter, str) else letter for letter in answer]
     for letter in letters:
@@ -145,6 +147,8 @@ def too_good(answer: Any) -> None:
         return
     if abs(share - 1 + HONEST_AUC) <= 0.0051:
         raise WrongAnswer("Turned round: a face should get the smaller value.")
+    if abs(share / 100 - HONEST_AUC) <= 0.0051:
+        raise WrongAnswer("The letter is right; that is the percentage: give the share.")
     if share > 0.9:
         raise WrongAnswer("The letter is right; that AUC is of faces that were fitted.")
     raise WrongAnswer("The letter is right, the AUC is not: fit 60 faces, judge the other 40.")
@@ -159,6 +163,8 @@ HONEST_AUC = 0.398  # of 40 eigenfaces of the first 60 faces, on the last 40 and
     "Ten million need short vectors; the sun changes the first three scores; paper is smooth.",
 )
 def choose_a_method(answer: Any) -> None:
+    if isinstance(answer, str):
+        answer = answer.replace(",", " ").split()
     if not isinstance(answer, list | tuple | np.ndarray) or np.shape(answer) != (4,):
         raise WrongAnswer("A list of four words is needed.")
     words = [word.strip().lower() if isinstance(word, str) else word for word in answer]

@@ -126,7 +126,8 @@ def map_correlation(answer: Any) -> None:
 
 def _letters(answer: Any, allowed: str, number: int) -> str:
     """Return letters given as a string, or as a list of them."""
-    if isinstance(answer, list | tuple) and all(isinstance(x, str) for x in answer):
+    array = isinstance(answer, np.ndarray) and answer.ndim > 0
+    if (array or isinstance(answer, list | tuple)) and all(isinstance(x, str) for x in answer):
         answer = "".join(answer)
     if not isinstance(answer, str):
         raise WrongAnswer(f"Letters are needed, such as {allowed[0] * number!r}.")
