@@ -7,6 +7,12 @@ the tree so that it is read first, whatever part of the tests is run.
 
 import os
 
+from hypothesis import settings
+
+# The same examples on every machine and in every run, and no clock: a busy machine is no failure.
+settings.register_profile("everywhere", derandomize=True, deadline=None)
+settings.load_profile("everywhere")
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, os.environ.get("OMP_NUM_THREADS", "1"))
 

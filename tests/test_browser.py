@@ -118,7 +118,7 @@ class TestParts:
 
     def test_folds_open_by_mouse_and_by_key(self, open_page):
         path = first_with("fold-code", "fold-check", "fold-hint", "fold-solution")
-        page = open_page(path, WIDE["width"])
+        page = open_page(path, WIDE["width"], math=False)
         for kind in self.KINDS:
             folds = page.locator(f"details.{kind}")
             if not folds.count():
@@ -132,7 +132,7 @@ class TestParts:
         assert page.problems == []
 
     def test_a_check_is_one_line(self, open_page):
-        page = open_page(first_with("fold-check"), WIDE["width"])
+        page = open_page(first_with("fold-check"), WIDE["width"], math=False)
         lines = page.locator("details.fold-check > summary").all_inner_texts()
         assert lines
         assert all(re.match(r"✓ \S", line) for line in lines)
@@ -173,7 +173,7 @@ class TestParts:
         assert page.locator(stops).count() == 0
 
     def test_print_shows_what_is_folded(self, open_page):
-        page = open_page(first_with("fold-solution"), WIDE["width"])
+        page = open_page(first_with("fold-solution"), WIDE["width"], math=False)
         page.emulate_media(media="print")
         page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
         assert page.locator(".bd-article details:not([open])").count() == 0
