@@ -7,14 +7,16 @@ the tree so that it is read first, whatever part of the tests is run.
 
 import os
 
-from hypothesis import settings
-
-# The same examples on every machine and in every run, and no clock: a busy machine is no failure.
-settings.register_profile("everywhere", derandomize=True, deadline=None)
-settings.load_profile("everywhere")
-
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, os.environ.get("OMP_NUM_THREADS", "1"))
+
+
+def pytest_configure():
+    """Try the same examples on every machine, in every run, and watch no clock."""
+    from hypothesis import settings  # after the threads have been set
+
+    settings.register_profile("everywhere", derandomize=True, deadline=None)
+    settings.load_profile("everywhere")
 
 
 def pytest_collectstart(collector):
