@@ -4,8 +4,10 @@ The fits are listed here, one line each; that none is forgotten is tested, too.
 """
 
 import copy
+import importlib
 import inspect
 import pickle
+import pkgutil
 import sys
 import warnings
 from dataclasses import fields, is_dataclass
@@ -204,6 +206,42 @@ def test_signatures(function):
     names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     last = [name for name in ("tol", "max_iter", "rng", "progress") if name in names]
     assert names[len(names) - len(last) :] == last, names
+
+
+SWITCHED_ON = {  # a flag is off unless it is listed here
+    "center",
+    "check_finite",
+    "converged",
+    "copy",
+    "copy_X",
+    "shrink",
+}
+
+
+def flags_of(module):
+    """Yield every flag with its default in the functions and classes of a module."""
+    for thing in vars(module).values():
+        if getattr(thing, "__module__", "") != module.__name__ or not callable(thing):
+            continue
+        members = [thing, *vars(thing).values()] if inspect.isclass(thing) else [thing]
+        for member in filter(inspect.isfunction, members):
+            for parameter in inspect.signature(member).parameters.values():
+                if isinstance(parameter.default, bool):
+                    yield f"{module.__name__}.{member.__qualname__}", parameter
+
+
+def test_defaults_of_flags():
+    """Public or not, a flag has the same default everywhere: data are centred, nothing else is on.
+
+    Only what multiplies a matrix as it comes, the eigensolver, does not centre by itself.
+    """
+    names = [info.name for info in pkgutil.walk_packages(kpca_edu.__path__, "kpca_edu.")]
+    modules = [importlib.import_module(name) for name in names if ".exercises" not in name]
+    flags = [flag for module in modules for flag in flags_of(module)]
+    assert len(flags) > 80
+    for owner, parameter in flags:
+        on = parameter.name in SWITCHED_ON and "_engine.eigen." not in owner
+        assert parameter.default is on, f"{owner}({parameter.name})"
 
 
 @each_function

@@ -203,6 +203,20 @@ def test_best_ends_keeps_the_best_of_each_row():
     assert failed.n_iter.tolist() == [1, 2, 2]
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_equal_ends_are_equal_in_any_unit(size):
+    """Values that agree to 1e-9 of themselves tie, and the converged end wins; others don't."""
+    for gap, wins in ((5e-10, True), (5e-9, False)):
+        values = {0.0: -size, 1.0: -size * (1 - gap)}  # the second is a little worse
+
+        def run(T, rows, values=values):
+            return ends(T, [values[float(T[0, 0])]], [T[0, 0] == 1.0])
+
+        starts = [lambda rows, at=at: np.full((1, 1), at) for at in (0.0, 1.0)]
+        best = best_ends(run, starts, 1, only_failed=False)
+        assert (best.T[0, 0] == 1.0, bool(best.converged[0])) == (wins, wins)
+
+
 def test_blocks_join_to_the_whole(monkeypatch):
     monkeypatch.setattr("kpca_edu._engine.panels.BLOCK_ENTRIES", 4 * 50)
     seen = []

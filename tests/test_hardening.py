@@ -390,6 +390,26 @@ def test_kernel_values_of_near_points_far_away(offset):
         assert K[i, j] == pytest.approx(float(mpmath.exp(-square / (2 * mpmath.mpf(2e-3) ** 2))))
 
 
+# --- what counts as constant ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mean", [1e-8, 0.1, 1e8])
+def test_constant_is_measured_by_the_mean(mean):
+    """Deviations of a few roundings of the mean are none; a thousand roundings are variance."""
+    rounding = np.finfo(float).eps * mean
+    signs = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    rng = np.random.default_rng(0)
+    other = rng.standard_normal(7) * 1e4 * rounding
+    constant, varying = (np.column_stack([mean + c * rounding * signs, other]) for c in (1, 1000))
+    with pytest.raises(ValueError, match="Column 0 is constant"):
+        kpca_edu.standardize(constant)
+    assert kpca_edu.standardize(varying)[0].shape == (7, 2)
+    directions = np.eye(2)
+    assert kpca_edu.adjusted_variances(constant, directions)[0] == 0
+    assert kpca_edu.adjusted_variances(varying, directions)[0] > 0
+    assert fit_pca(constant[:, :1], 1).s[0] == 0 < fit_pca(varying[:, :1], 1).s[0]
+
+
 # --- memory --------------------------------------------------------------------------------------
 
 TOO_LARGE = {
