@@ -2,13 +2,15 @@
 
 Each figure of ``book/_static/live`` has a function here that takes the same state and returns the
 same numbers. The build writes data and cases beside the scripts; the browser test feeds the cases
-to the scripts and compares, and compares again with what it has moved on the page.
+to the scripts and compares, and compares again with what it has moved on the page. It writes each
+figure as one plain script, too: a page that is opened from a disk may load no modules and no data.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,6 +49,7 @@ from kpca_edu.preimages import fixed_point_step
 from kpca_edu.sketching import FourierMap, range_error_bound
 from kpca_edu.sparse_search import simple_threshold
 
+SCRIPTS = Path(__file__).resolve().parents[1] / "_static/live"
 State = dict[str, Any]
 
 
@@ -840,15 +843,41 @@ def plain(value: Any) -> Any:
     return value if not isinstance(value, float) or np.isfinite(value) else None
 
 
+def plain_script(module: str, data: dict[str, Any]) -> str:
+    """Return a figure's module, and those it imports, as one script that needs no server."""
+    texts = []
+    for name in ("linalg", "draw", "controls", module):
+        text = (SCRIPTS / f"{name}.js").read_text("utf8")
+        text = re.sub(
+            r'^(im|ex)port [^;]+ from "\./\w+\.js";\n', "", text, flags=re.M
+        )
+        texts.append(re.sub(r"^export ", "", text, flags=re.M))
+    *base, own = texts
+    used = {file: data[file] for file in re.findall(r'load\("(.+?)"\)', own)}
+    shared = re.sub(
+        r"^const load = .*$",
+        lambda _: f"const load = async file => ({compact(used)})[file];",
+        "\n".join(base),
+        flags=re.M,
+    )
+    return f'(async () => {{\n"use strict";\n{shared}\n{{\n{own}}}\n}})();\n'
+
+
+def compact(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":"))
+
+
 def export(app, exception) -> None:
     if exception or app.builder.name != "html":
         return
-    folder = Path(app.outdir, "_static/live")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in (data_files() | {"cases.json": cases()}).items():
-        (folder / name).write_text(
-            json.dumps(content, separators=(",", ":")), "utf8"
-        )
+    folder, data = Path(app.outdir, "_static/live"), data_files()
+    files = {name: compact(content) for name, content in data.items()}
+    files["cases.json"] = compact(cases())
+    for module in {figure.module for figure in FIGURES.values()}:
+        files[f"plain/{module}.js"] = plain_script(module, data)
+    (folder / "plain").mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(content, "utf8")
 
 
 def setup(app):

@@ -205,10 +205,10 @@ def export(app, exception) -> None:
     packed = base64.b64encode(
         json.dumps(table).encode()
     ).decode()  # no crib at a glance
-    path = Path(app.outdir, "_static/exercises.json")
-    path.write_text(
-        json.dumps({"fields": packed, "chapters": _exercises_of_chapters(app)}),
-        "utf8",
+    content = {"fields": packed, "chapters": _exercises_of_chapters(app)}
+    # A script, since a page that is opened from a disk may not fetch data.
+    Path(app.outdir, "_static/exercises-table.js").write_text(
+        f"window.exerciseTable = {json.dumps(content)};\n", "utf8"
     )
 
 

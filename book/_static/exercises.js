@@ -2,6 +2,12 @@
 // book's Python checkers (page_answers.py). What was solved is kept in this browser and nowhere else.
 (() => {
   "use strict";
+  const plain = src => document.head.appendChild(Object.assign(document.createElement("script"), { src }));
+  // A page opened from a disk may load no modules. The build has the live figures as plain scripts, too.
+  if (location.protocol === "file:") {
+    for (const { src } of document.querySelectorAll('script[type="module"][src*="/live/"]')) plain(src.replace("/live/", "/live/plain/"));
+  }
+
   const STORE = "kpca-edu-solved";
   const boxes = [...document.querySelectorAll(".exercise-field[data-exercise]")];
   const cards = [...document.querySelectorAll("li.chapter-card")];
@@ -57,7 +63,8 @@
     card.append(line);
   }
 
-  fetch(new URL("exercises.json", base)).then(answer => answer.json()).then(({ fields, chapters }) => {
+  plain(new URL("exercises-table.js", base).href).addEventListener("load", () => {
+    const { fields, chapters } = window.exerciseTable;
     const table = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(fields), c => c.charCodeAt(0))));
     window.pageAnswers = { ids: Object.keys(table), verdict: (id, text) => verdict(table[id], numbers(text)) }; // for the tests
     for (const box of boxes) if (table[box.dataset.exercise]) form(box, box.dataset.exercise, table[box.dataset.exercise]);
