@@ -179,13 +179,10 @@ class FourierMap(Frozen):
 
     def waves(self, X: Samples) -> NDArray:
         """Return √(2/m) (cos ωᵀx, sin ωᵀx), or √(2/m) cos(ωᵀx + b) :eq:`eq-fourier`."""
-        angles = X @ self.frequencies
+        scale, angles = np.sqrt(2 / self.m), X @ self.frequencies
         if self.phases is None:
-            waves = cosines_and_sines(angles)
-        else:
-            waves = cosines(angles + self.phases)
-        waves *= np.sqrt(2 / self.m)
-        return waves
+            return scale * cosines_and_sines(angles)
+        return scale * cosines(angles + self.phases)
 
     def __repr__(self) -> str:
         kind = "pairs" if self.phases is None else "phases"
