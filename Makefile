@@ -22,10 +22,9 @@ serve: book
 	@echo "Serving on http://localhost:$(PORT)/ (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
-# The single-page build has its own folder of doctrees; afterwards the site links to the PDF.
-pdf: $(INSTALLED)
-	@echo "── Building the book as one page, and printing it (some minutes)"
-	@$(BIN)/jupyter-book build . --builder singlehtml --quiet
+# Printed from the pages of the book; afterwards the site links to the PDF.
+pdf: book
+	@echo "── Putting the pages together and printing them (some minutes)"
 	@$(BIN)/python book/_ext/print_book.py
 	@$(MAKE) --no-print-directory book
 

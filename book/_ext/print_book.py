@@ -1,91 +1,326 @@
-"""Print the whole book to one PDF: the single-page build, opened and printed by Chromium.
+"""Print the whole book to one PDF: the pages of the built book, put together and printed by Chromium.
 
-``python book/_ext/print_book.py`` (or ``make pdf``) needs ``_build/singlehtml`` and writes
+``python book/_ext/print_book.py`` (or ``make pdf``) needs ``_build/html`` and writes
 ``_build/principal-components.pdf``. The next ``make book`` serves it and links to it.
+
+Each page's article is taken as it is, its folds opened and its links turned to places of the one
+page. Chromium can't write the page numbers of a contents, so the book is printed twice: the first
+PDF tells on which page every chapter and section starts.
 """
 
 from __future__ import annotations
 
 import functools
 import http.server
+import re
 import shutil
 import sys
 import threading
 import time
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from posixpath import dirname, join, normpath
+from urllib.parse import urldefrag
+
+import yaml
+from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ROOT / "_build/singlehtml"
+PAGES = ROOT / "_build/html"
 PDF = ROOT / "_build/principal-components.pdf"
 FLAGS = "no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-component-update disable-sync"
-FOOTER = (
-    '<div style="font-size:8px;width:100%;text-align:center;color:#555">'
-    '<span class="pageNumber"></span></div>'
+WIDTH = 665  # of the text on A4 in pixels of the browser: 210 − 34 mm
+# What belongs to the screen, and on the landing page what the contents replace.
+SCREEN = (
+    ".headerlink, .exercise-field, button, input, .start, #the-chapters, script"
 )
+# Folded code that only a notebook needs.
+NOTEBOOK = re.compile("Plot code|Imports and set-up|Your answer")
+NOTE = (
+    "The folds of the pages are open here. Left out are the code that only draws a figure or loads"
+    " what a notebook needs, the cells for your answers, and the names of the tests in the ledger:"
+    " the notebooks and the pages have them."
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the contents: its name, such as book/01_svd, and its part's name."""
+
+    name: str
+    part: str
+
+    @property
+    def key(self) -> str:
+        """What the ids of the page start with."""
+        return self.name.removeprefix("book/").replace("/", "-")
+
+
+def pages() -> list[Page]:
+    """Return the pages of ``_toc.yml`` in order; the landing page first."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
+    found = [Page(toc["root"], "")]
+    for part in toc["parts"]:
+        for chapter in part["chapters"]:
+            entries = [chapter, *chapter.get("sections", [])]
+            found += [Page(entry["file"], part["caption"]) for entry in entries]
+    return found
+
+
+def article(page: Page, there: dict[str, Page]) -> Tag:
+    """Return what a page says, with ids, links and pictures as they must be in the one page."""
+    soup = BeautifulSoup(
+        (PAGES / f"{page.name}.html").read_text("utf8"), "html.parser"
+    )
+    body = soup.select_one("article.bd-article")
+    assert body is not None, page.name
+    for node in body.select(SCREEN):
+        node.decompose()
+    for fold in body.select("details"):
+        if fold.summary and NOTEBOOK.fullmatch(heading(fold.summary)):
+            fold.decompose()
+        elif fold.find_parent("table"):  # the ledger's lists of tests
+            fold.replace_with(heading(fold.summary))
+        else:
+            fold["open"] = ""
+    for node in body.find_all(True):
+        for name in ("id", "for", "aria-labelledby", "aria-describedby"):
+            if node.get(name):
+                words = str(node[name]).split()
+                node[name] = " ".join(f"{page.key}--{word}" for word in words)
+        for name in ("fill", "stroke", "marker-end", "clip-path", "mask"):
+            if "url(#" in str(node.get(name, "")):
+                node[name] = str(node[name]).replace("#", f"#{page.key}--")
+        if node.get("src"):
+            node["src"] = normpath(join(dirname(page.name), str(node["src"])))
+        if node.name == "img":
+            node.attrs.pop("loading", None)
+        if node.get("href"):
+            turn_link(node, page, there)
+    body["id"] = page.key
+    return body
+
+
+def turn_link(link: Tag, page: Page, there: dict[str, Page]) -> None:
+    """Let a link lead to a place of the one page, or to the web; else only its words stay."""
+    address = str(link["href"])
+    if re.match(r"[a-z]+:", address):
+        return
+    path, place = urldefrag(address)
+    target = page
+    if path:
+        name = normpath(join(dirname(page.name), path)).removesuffix(".html")
+        if name not in there:
+            link.attrs.pop("href")
+            return
+        target = there[name]
+    link["href"] = f"#{target.key}--{place}" if place else f"#{target.key}"
+
+
+def together() -> str:
+    """Return the book as one page of HTML."""
+    listed = pages()
+    there = {page.name: page for page in listed}
+    bodies = [article(page, there) for page in listed]
+    head = BeautifulSoup(
+        (PAGES / f"{listed[1].name}.html").read_text("utf8"), "html.parser"
+    ).head
+    assert head is not None
+    styles = [str(s["href"]) for s in head.select("link[rel=stylesheet]")]
+    links = "".join(
+        f'<link rel="stylesheet" href="{normpath(join("book", href))}">'
+        for href in styles
+    )
+    math = "".join(
+        str(s).replace('src="../', 'src="')
+        for s in head.find_all("script")
+        if "mathjax" in str(s).lower() or "page.js" in str(s)
+    )
+    inner, part, rules, entries = [], "", [STYLE], []
+    for number, (page, body) in enumerate(zip(listed, bodies, strict=True)):
+        title = heading(body.find("h1"))
+        if page.part != part:
+            part = page.part
+            entries.append(f'<p class="print-part">{escape(part)}</p>')
+            body.insert(
+                0,
+                BeautifulSoup(
+                    f'<p class="print-part">{escape(part)}</p>', "html.parser"
+                ),
+            )
+        if page.part:
+            entries.append(entry(page.key, title, "print-chapter"))
+            if re.match(r"\d", title):
+                sections = body.select("section > section > h2")
+                entries += [
+                    entry(str(h.parent["id"]), heading(h), "print-section")
+                    for h in sections
+                    if h.parent and h.parent.get("id")
+                ]
+            name = "papi" if page.name.startswith("book/api/") else f"p{number}"
+            if name == "papi":
+                title = "The library"
+            words = title.replace("\\", "").replace('"', "”")
+            rules.append(
+                f'@page {name} {{ @top-right {{ content: "{words}"; }} }}'
+                f" #{css(page.key)} {{ page: {name}; }}"
+            )
+        inner.append(str(body))
+    contents = (
+        '<article class="bd-article" id="print-contents"><h1>Contents</h1>'
+        f"<div>{''.join(entries)}</div><p>{NOTE}</p></article>"
+    )
+    inner.insert(1, contents)
+    return (
+        '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
+        f'<meta charset="utf-8"><title>{escape(heading(bodies[0].find("h1")))}</title>'
+        f"{links}{math}<style>{''.join(rules)}</style></head><body>"
+        '<div class="bd-main"><div class="bd-content"><div class="bd-article-container">'
+        f"{''.join(inner)}</div></div></div></body></html>"
+    )
+
+
+def heading(node: Tag | None) -> str:
+    return " ".join(node.get_text().split()) if node else ""
+
+
+def entry(place: str, title: str, kind: str) -> str:
+    return (
+        f'<a class="{kind}" href="#{escape(place)}"><span>{escape(title)}</span>'
+        f'<span class="print-number" data-place="{escape(place)}"></span></a>'
+    )
+
+
+def css(name: str) -> str:
+    """Return a name as CSS writes it after a #: it may not start with a digit."""
+    return f"\\3{name[0]} {name[1:]}" if name[0].isdigit() else name
+
+
+STYLE = """
+@page { size: A4; margin: 20mm 17mm 18mm;
+  @top-right { font: 8pt "Source Sans 3", sans-serif; color: #555; }
+  @bottom-center { content: counter(page); font: 8pt "Source Sans 3", sans-serif; color: #555; } }
+@page :first { @bottom-center { content: none; } }
+body { background: white; }
+article.bd-article { break-before: page; padding: 0 !important; }
+article.bd-article:first-child { break-before: auto; }
+.bd-main .bd-content .bd-article h1:first-of-type { display: block; margin: 0 0 1rem; }
+article.bd-article { font-size: 10pt; line-height: 1.45; }
+article.bd-article :is(p, ul, ol, pre, dl, table) { margin-bottom: 0.6em; }
+article.bd-article dd { margin-bottom: 0.3em; }
+article.bd-article table { font-size: 8.5pt; line-height: 1.35; }
+article.bd-article :is(th, td) { padding: 0.2em 0.5em !important; }
+article.bd-article h2 { margin-top: 1.3em; }
+article[id^="api-"]:not(#api-index) { break-before: auto; margin-top: 2.5em; font-size: 9pt; }
+#glossary { font-size: 9pt; }
+.print-part { font-size: 0.9rem; font-weight: 600; color: #555; margin: 0 0 0.6rem; }
+#print-contents > div { columns: 2; column-gap: 2.2rem; font-size: 8.5pt; line-height: 1.45; }
+#print-contents .print-part { margin: 0.9em 0 0.3em; font-size: 9pt; break-after: avoid; }
+#print-contents a { display: flex; gap: 0.6em; justify-content: space-between; break-inside: avoid; }
+#print-contents .print-chapter { font-weight: 600; margin-top: 0.35em; }
+#print-contents .print-section { padding-left: 1.2em; }
+.print-number { font-variant-numeric: tabular-nums; }
+"""
+
+
+def starts(pdf: bytes) -> dict[str, int]:
+    """Return the page on which each named place of a PDF of Chromium is."""
+    objects = {
+        int(m[1]): m[2]
+        for m in re.finditer(rb"(\d+) 0 obj\s*(.*?)\s*endobj", pdf, re.S)
+    }
+    order: list[int] = []
+
+    def walk(number: int) -> None:
+        kids = re.search(rb"/Kids\s*\[([^\]]*)\]", objects[number])
+        if kids is None:
+            order.append(number)
+            return
+        for kid in re.findall(rb"(\d+) 0 R", kids[1]):
+            walk(int(kid))
+
+    catalog = next(o for o in objects.values() if b"/Type /Catalog" in o)
+    root = re.search(rb"/Pages (\d+) 0 R", catalog)
+    assert root is not None
+    walk(int(root[1]))
+    place = re.compile(rb"/([^\s/\[\]()<>]+)\s*\[(\d+) 0 R\s*/XYZ")
+    number = {page: i + 1 for i, page in enumerate(order)}
+    return {
+        m[1].decode(): number[int(m[2])]
+        for o in objects.values()
+        for m in place.finditer(o)
+        if int(m[2]) in number
+    }
 
 
 def main() -> int:
     """Print the book; 1 with a sentence if something is missing."""
     names = ("chromium", "chromium-browser", "google-chrome")
     chromium = next(filter(None, map(shutil.which, names)), None)
-    single = PAGES / "book/index.html"
-    if chromium is None or not single.exists():
-        what = (
-            "Chromium"
-            if chromium is None
-            else f"{single}, which make pdf builds"
-        )
+    if chromium is None or not (PAGES / "book/index.html").exists():
+        what = "Chromium" if chromium is None else f"{PAGES}: run make book"
         print(f"The PDF needs {what}.", file=sys.stderr)
         return 1
     from playwright.sync_api import sync_playwright
 
-    # The builder writes its links as if the page lay at the top.
-    shutil.copy(single, PAGES / "single.html")
     start = time.perf_counter()
-    with _served(PAGES) as address, sync_playwright() as playwright:
+    with _served(PAGES, together()) as address, sync_playwright() as playwright:
         flags = [f"--{flag}" for flag in FLAGS.split()]
         browser = playwright.chromium.launch(
             executable_path=chromium, args=flags
         )
-        page = browser.new_page(color_scheme="light")
-        page.set_default_timeout(
-            3_600_000
-        )  # thousands of formulas on a busy machine
-        page.goto(f"{address}/single.html", wait_until="load")
-        page.evaluate("() => window.MathJax.startup.promise")
-        page.emulate_media(media="print")
-        page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-        page.pdf(
-            path=str(PDF),
-            format="A4",
-            margin={
-                "top": "16mm",
-                "bottom": "18mm",
-                "left": "17mm",
-                "right": "17mm",
-            },
-            print_background=True,
-            display_header_footer=True,
-            header_template="<span></span>",
-            footer_template=FOOTER,
-            outline=True,
-            tagged=True,
+        page = browser.new_page(
+            color_scheme="light", viewport={"width": WIDTH, "height": 1000}
         )
+        page.set_default_timeout(3_600_000)  # thousands of formulas
+        page.emulate_media(media="print")
+        page.goto(f"{address}/print.html", wait_until="load")
+        page.evaluate("() => window.MathJax.startup.promise")
+        page.evaluate("() => document.fonts.ready")
+        page.wait_for_timeout(3000)  # page.js breaks formulas that are too wide
+        known: dict[str, int] = {}
+        for _ in range(3):
+            data = page.pdf(
+                prefer_css_page_size=True,
+                print_background=True,
+                outline=True,
+                tagged=True,
+            )
+            found, known = known, starts(data)
+            if found == known:
+                break
+            page.evaluate(
+                """known => document.querySelectorAll(".print-number").forEach(node => {
+                    node.textContent = known[node.dataset.place] ?? "";
+                })""",
+                known,
+            )
         browser.close()
-    size = PDF.stat().st_size / 1e6
-    print(f"{PDF} ({size:.0f} MB, {time.perf_counter() - start:.0f} s)")
+    PDF.write_bytes(data)
+    seconds = time.perf_counter() - start
+    print(f"{PDF} ({len(data) / 1e6:.1f} MB, {seconds:.0f} s)")
     return 0
 
 
 class _served:
-    """Serve a folder on this machine while the block runs."""
+    """Serve a folder on this machine while the block runs, and one more page: print.html."""
 
-    def __init__(self, folder: Path):
-        class Quiet(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, folder: Path, single: str):
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def do_GET(self):
+                if self.path == "/print.html":
+                    self.send_response(200)
+                    self.send_header("Content-Type", "text/html; charset=utf-8")
+                    self.end_headers()
+                    self.wfile.write(single.encode())
+                else:
+                    super().do_GET()
+
             def log_message(self, *args):
                 pass
 
-        handler = functools.partial(Quiet, directory=folder)
+        handler = functools.partial(Handler, directory=folder)
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
     def __enter__(self) -> str:
