@@ -199,8 +199,8 @@ def css(name: str) -> str:
 
 STYLE = """
 @page { size: A4; margin: 20mm 17mm 18mm;
-  @top-right { font: 8pt "Source Sans 3", sans-serif; color: #555; }
-  @bottom-center { content: counter(page); font: 8pt "Source Sans 3", sans-serif; color: #555; } }
+  @top-right { font: 8pt "Book Sans", sans-serif; color: #555; }
+  @bottom-center { content: counter(page); font: 8pt "Book Sans", sans-serif; color: #555; } }
 @page :first { @bottom-center { content: none; } }
 body { background: white; }
 article.bd-article { break-before: page; padding: 0 !important; }
