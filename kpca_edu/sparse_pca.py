@@ -232,9 +232,9 @@ def fit_sparse_pca(
     """Alternate two easy problems: B by elastic nets, A by Procrustes :eq:`eq-spca-criterion`.
 
     X : (n, d) data, or with ``gram=True`` a covariance matrix (d, d). Say how sparse by
-    ``nonzeros``, the counts, or by ``l1``, the penalties: a number, or one for each. With neither,
-    the counts are the ``effective_nonzeros`` of a sparse rotation of PCA. Penalties are in units
-    of the mean variance, tr C / d, and ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
+    ``nonzeros``, the counts, or by ``l1``, the penalties: a number, or one for each. With
+    neither, the counts are the ``effective_nonzeros`` of a sparse rotation of PCA. Penalties are
+    in units of the mean variance, tr C / d; ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
     ``refit=True`` takes the shrinkage out of the loadings :eq:`eq-spca-refit`.
     """
     ridge, tol, max_iter = ridge_of(ridge), tolerance(tol), whole_number(max_iter, "max_iter", 1)
@@ -296,8 +296,8 @@ def sparse_rotation(V: ArrayLike) -> NDArray:
             sine, cosine = 2 * u @ w, u @ u - w @ w  # of four times the angle, not normalised
             if np.hypot(sine, cosine) - cosine > 1e-10 * (u @ u + w @ w):
                 angle = np.arctan2(sine, cosine) / 4
-                turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-                V[:, [i, j]] = V[:, [i, j]] @ turn
+                c, s = np.cos(angle), np.sin(angle)
+                V[:, i], V[:, j] = c * x + s * y, c * y - s * x
                 turned = True
         if not turned:
             break

@@ -13,7 +13,10 @@ import json
 import re
 from pathlib import Path
 
-BLOCK = re.compile(r'<div class="highlight">.*?</div>', re.S)
+BLOCK = re.compile(
+    r'<div class="highlight-i?python3? notranslate"><div class="highlight">.*?</div>',
+    re.S,
+)
 
 
 def imported(cells: list[dict]) -> dict[str, str]:

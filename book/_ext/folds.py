@@ -119,12 +119,10 @@ def _append_tombstone(box: nodes.admonition) -> None:
 
 
 def mark_opening_cards(doctree: nodes.document) -> None:
-    """Give the box "This chapter" a class of its own."""
+    """Give the box "This chapter", or "This page", a class of its own."""
     for box in doctree.findall(nodes.admonition):
-        if (
-            isinstance(box[0], nodes.title)
-            and box[0].astext() == "This chapter"
-        ):
+        title = box[0].astext() if isinstance(box[0], nodes.title) else ""
+        if title in ("This chapter", "This page"):
             box["classes"].append("opening-card")
 
 
