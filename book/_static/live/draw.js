@@ -108,7 +108,7 @@ export class Panel {
     context.putImageData(image, 0, 0);
   }
   // A function as colours and contour lines, zero in ink.
-  landscape(f, size = 44) {
+  landscape(f, size = 36) {
     const cell = (i, j) => [this.left + (j + 0.5) / size * this.wide, this.top + (i + 0.5) / size * this.high];
     const values = list(size, i => list(size, j => f(this.at(cell(i, j))))), most = largest(values.flat()) || 1;
     this.canvas.style.imageRendering = "auto";
