@@ -27,6 +27,7 @@ from kpca_edu._engine.checks import (
     whole_number,
 )
 from kpca_edu.compare import align_signs, same_subspace, subspace_angles
+from kpca_edu.power_method import svd_by_projection
 from kpca_edu.svd import (
     choose_rank,
     frobenius_norm,
@@ -387,3 +388,17 @@ def test_warnings_point_at_the_line_of_the_user():
     with pytest.warns(UserWarning, match="look here") as caught:
         tell("look here")
     assert caught[0].filename == __file__
+
+
+def test_warnings_from_deep_inside_point_at_the_line_of_the_user():
+    with pytest.warns(UserWarning, match="Not converged") as caught:
+        svd_by_projection(np.diag([1.0, 0.99]), 1, max_iter=1)
+    assert caught[0].filename == __file__
+
+
+def test_tall_columns_may_add_up_more_rounding():
+    """What passes for orthonormal grows with the number of rows, not of columns."""
+    U = np.full((1000, 1), 1 / np.sqrt(1000)) * (1 + 1e-6)
+    assert projector(U).shape == (1000, 1000)
+    with pytest.raises(ValueError, match="not orthonormal"):
+        projector(np.eye(4, 1) * (1 + 1e-6))

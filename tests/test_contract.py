@@ -245,6 +245,13 @@ def test_defaults_of_flags():
 
 
 @each_function
+def test_chance_begins_at_zero(function):
+    """Whatever draws at random does so from the seed 0, unless another is given."""
+    parameter = inspect.signature(function).parameters.get("rng")
+    assert parameter is None or parameter.default in (0, inspect.Parameter.empty)
+
+
+@each_function
 def test_public_functions_are_short(function):
     """No more than 25 lines of code, without signature and docstring, and a docstring."""
     assert function.__doc__

@@ -21,6 +21,7 @@ from kpca_edu._engine.elastic_net import (
     HeldNets,
     Quadratic,
     RidgeNets,
+    _value,
     elastic_net,
     path,
     stretch_with,
@@ -304,3 +305,9 @@ def test_nodes():
     assert row_bound(C, np.arange(3), 0, 2) == 12.5
     assert row_bound(C, np.arange(3), 1, 2) == 9.5
     assert simple_threshold(np.ones((3, 1)), 1)[0, 0] == 1
+
+
+def test_the_value_that_decides_how_many_leave():
+    """bᵀQb − 2bᵀc + l1‖b‖₁, each term with its sign."""
+    G, c, b = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([1.0, -3.0]), np.array([2.0, -1.0])
+    assert _value(G, c, 0.25, b) == pytest.approx(7.0 - 10.0 + 0.75)
