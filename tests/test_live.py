@@ -12,12 +12,13 @@ from contents import chapters
 from live_numbers import FIGURES, plain
 
 STATIC = HTML / "_static/live"
-WEIGHT = 70_000  # bytes of all scripts; one page loads some 30,000
+WEIGHT = 60_000  # bytes of all scripts; one page loads some 30,000
 # A page takes a while to open, so a test opens it once for all its figures.
 SHOWN = {
     chapter: [name for name in FIGURES if FIGURES[name].chapter == chapter]
     for chapter in dict.fromkeys(figure.chapter for figure in FIGURES.values())
 }
+CLICKED = {"pca-line", "kpca-contours", "center-landscape", "pre-digit"}  # a click does something
 each_chapter = pytest.mark.parametrize(
     "chapter", [pytest.param(key, id="-".join([key, *names])) for key, names in SHOWN.items()]
 )
@@ -208,3 +209,49 @@ def test_is_shared_by_its_address(open_page, chapter):
         assert close(live.state, moved), name
     other = Live(open_page(path + address, 1280, math=False), name)
     assert close(other.state, moved)
+
+
+def test_keys_do_what_a_click_does(open_page):
+    """Where a click does something, a pen does it by arrow keys and Enter."""
+    pens = set()
+    for chapter, names in SHOWN.items():
+        if not any(name in CLICKED for name in names):
+            continue
+        page = open_page(f"book/{chapter}.html", 1280, math=False)
+        for name in set(names) & CLICKED:
+            live = Live(page, name)
+            pen = live.root.locator(".live-pen")
+            start = live.state
+            pen.press("ArrowRight")
+            pen.press("Shift+ArrowUp")
+            assert live.state == start, (name, "the pen alone changes nothing")
+            pen.press("Enter")
+            assert live.state != start, (name, "Enter does")
+            assert live.agrees(), live.shown()
+            pens.add(name)
+        assert page.problems == []
+    assert pens == CLICKED
+
+
+def test_a_bad_address_shows_the_start(open_page):
+    page = open_page("book/03_pca.html#pca-line?angle={nonsense", 1280, math=False)
+    live = Live(page, "pca-line")
+    assert live.agrees()
+    assert page.problems == []
+
+
+def test_figures_move_on_a_page_opened_from_a_disk(browser):
+    """Browsers load no modules and no data there; the build writes plain scripts, too."""
+    page = browser.new_page()
+    page.set_default_timeout(600_000)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route("**/mathjax/*.js", lambda route: route.abort())
+    page.goto((HTML / "book/03_pca.html").as_uri())
+    live = Live(page, "pca-line")
+    start = live.state
+    live.fields()[0].press("ArrowRight")
+    assert live.state != start
+    assert live.agrees()
+    assert errors == []
+    page.close()
