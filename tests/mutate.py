@@ -147,10 +147,13 @@ def main():
         copy = Path(folder) / "tree"
         skip = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__", "*.ipynb")
         shutil.copytree(ROOT, copy, ignore=skip)
+        for name in sorted({name for path, _ in drawn for name in files[path]}):
+            if not survives(copy, [name]):  # it would count every mutant as killed
+                sys.exit(f"{name} fails without any mutant: mend that first.")
         killed = 0
         for number, (path, (line, start, stop, new)) in enumerate(drawn, 1):
-            source = path.read_bytes()
             there = copy / path.relative_to(ROOT)
+            source = there.read_bytes()  # of the copy: the tree may change meanwhile
             there.write_bytes(source[:start] + new.encode() + source[stop:])
             alive = survives(copy, files[path]) and not (
                 asked.general and not survives(copy, GENERAL)
