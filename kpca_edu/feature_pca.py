@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ._engine.checks import data_matrix
 from ._engine.model import Frozen
 from ._engine.panels import map_rows
+from ._engine.stream import feature_map
 from .pca import PCA, fit_pca
 
 __all__ = ["FeaturePCA", "fit_kernel_pca_features"]
@@ -60,6 +61,6 @@ def fit_kernel_pca_features(X: Any, k: int, features: Callable[[Any], NDArray]) 
     feature is subtracted there, which centres the approximate Gram matrix.
     Costs O(nm²) time and O(nm) memory, where the Gram matrix would take O(n²).
     """
-    F = data_matrix(features(X), "features(X)")
+    F = data_matrix(feature_map(features)(X), "features(X)")
     pca = fit_pca(F, k)
     return FeaturePCA(features, pca, map_rows(pca.encode, F, F.shape[1]))

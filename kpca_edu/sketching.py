@@ -18,6 +18,7 @@ from ._engine.checks import (
     choice,
     component_count,
     data_matrix,
+    flag,
     generator,
     number,
     singular_values,
@@ -147,7 +148,7 @@ def nystrom(
     others explain badly). Exact for m = n. Costs O(m³), and O(nm²) for the features.
     """
     kernel, n = check_kernel(kernel), len(rows_of(X))
-    m = component_count(m, n, f"{n} samples", least=1)
+    m = component_count(m, n, f"{n} samples", least=1, name="m")
     L = choose_landmarks(X, m, kernel, choice(landmarks, "landmarks", LANDMARKS), generator(rng))
     K_mm = data_matrix(kernel(L, L), "kernel(L, L)")
     lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)  # K_mm = U diag(λ) Uᵀ
@@ -205,7 +206,7 @@ def fourier_features(
     ``phases=True`` each has one cosine with a random shift instead.
     """
     d, m, rng = whole_number(d, "d", 1), whole_number(m, "m", 1), generator(rng)
-    q = m if phases else _half(m)
+    q = m if flag(phases, "phases") else _half(m)
     W = rng.standard_normal((d, q))
     if choice(kernel, "kernel", ["rbf", "laplacian"]) == "laplacian":
         W /= np.abs(rng.standard_normal(q))  # a normal over a normal is a Cauchy variable

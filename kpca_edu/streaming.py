@@ -22,21 +22,24 @@ from ._engine.progress import with_progress
 from ._engine.stream import (
     Checkpoint,
     as_block,
+    check_moments,
     checked_blocks,
     computed,
     dask_blocks,
     delayed,
     encode_block,
+    encoder,
+    feature_map,
     in_block,
     leading_pairs,
     mapped,
     named,
-    same_columns,
     shared,
     shifted_sums,
     some,
     some_rows,
     tree_sum,
+    whole_rows,
 )
 from .compare import fix_signs
 from .feature_pca import FeaturePCA
@@ -102,7 +105,7 @@ def merge(a: Moments, b: Moments) -> Moments:
     The scatters add, and the two means pull apart by what lies between them.
     Nothing large is ever subtracted from something large.
     """
-    same_columns(a.mean.size, b.mean.size)
+    check_moments(a, b)
     if a.n == 0 or b.n == 0:
         return b if a.n == 0 else a
     n, gap = a.n + b.n, b.mean - a.mean
@@ -181,7 +184,11 @@ def fit_kernel_pca_blocks(
     features : a map of chapter 11, such as ``fourier_features(d, m, sigma)``.
     """
     moments = accumulate(
-        blocks, features=features, checkpoint=checkpoint, every=every, progress=progress
+        blocks,
+        features=feature_map(features),
+        checkpoint=checkpoint,
+        every=every,
+        progress=progress,
     )
     return FeaturePCA(features, pca_of_moments(moments, k))
 
@@ -208,9 +215,9 @@ def fit_kernel_pca_dask(
 
     features : a map of chapter 11, such as ``fourier_features(d, m, sigma)``.
     """
-    feature_map = shared(features)
+    lazy_map = shared(feature_map(features))
     blocks = enumerate(dask_blocks(array))
-    seen = [delayed(named(mapped, i))(feature_map, block) for i, block in blocks]
+    seen = [delayed(named(mapped, i))(lazy_map, block) for i, block in blocks]
     summaries = [delayed(named(summarize, i))(block) for i, block in enumerate(seen)]
     total = tree_sum(summaries, delayed(merge))
     return FeaturePCA(features, pca_of_moments(computed(total, progress), k))
@@ -218,8 +225,7 @@ def fit_kernel_pca_dask(
 
 def encode_dask(model: PCA | FeaturePCA, array: Any) -> Any:
     """Return the scores of a Dask array as a Dask array, (n, k), computed when asked for."""
-    rows = array.rechunk({1: -1})
-    encode = partial(encode_block, model)
+    rows, encode = whole_rows(array), partial(encode_block, encoder(model))
     return rows.map_blocks(encode, dtype=float, chunks=(rows.chunks[0], (model.k,)))
 
 

@@ -19,11 +19,13 @@ from .eigen import top_eigenpairs
 __all__ = [
     "Checkpoint",
     "as_block",
+    "check_moments",
     "checked_blocks",
     "computed",
     "dask_blocks",
     "delayed",
     "encode_block",
+    "encoder",
     "feature_map",
     "in_block",
     "leading_pairs",
@@ -31,11 +33,12 @@ __all__ = [
     "named",
     "one_by_one",
     "same_columns",
-    "shifted_sums",
     "shared",
+    "shifted_sums",
     "some",
     "some_rows",
     "tree_sum",
+    "whole_rows",
 ]
 
 
@@ -124,6 +127,27 @@ def same_columns(first: int, second: int) -> None:
             f"{second} columns after {first}: every block needs the same features in the same "
             f"order."
         )
+
+
+def check_moments(a: Any, b: Any) -> None:
+    """Refuse what is no summary of rows, and summaries of rows with different features."""
+    for name, moments in (("a", a), ("b", b)):
+        if not all(hasattr(moments, part) for part in ("n", "mean", "scatter")):
+            raise ValueError(
+                f"{name} is {type(moments).__name__}: Moments are needed, as summarize(block) "
+                f"returns them."
+            )
+    same_columns(a.mean.size, b.mean.size)
+
+
+def encoder(model: Any) -> Any:
+    """Return the model, if it can encode blocks of rows."""
+    if not hasattr(model, "encode") or not hasattr(model, "k"):
+        raise ValueError(
+            f"model is {type(model).__name__}: a fitted model is needed, as fit_pca_dask or "
+            f"fit_kernel_pca_dask return it."
+        )
+    return model
 
 
 @contextmanager
@@ -249,6 +273,11 @@ def computed(lazy: Any, progress: bool = False) -> Any:
 
 def dask_blocks(array: Any) -> list:
     """Return the chunks of rows of a Dask array, each with all columns, as lazy values."""
+    return list(whole_rows(array).to_delayed().ravel())
+
+
+def whole_rows(array: Any) -> Any:
+    """Return a Dask array whose chunks have all columns."""
     if not hasattr(array, "to_delayed") or not hasattr(array, "rechunk"):
         raise ValueError(
             f"array is {type(array).__name__}: a Dask array is needed, as dask.array.from_array, "
@@ -256,7 +285,7 @@ def dask_blocks(array: Any) -> list:
         )
     if array.ndim != 2:
         raise ValueError(f"The array is {array.ndim}-D: rows of samples are needed, (n, d).")
-    return list(array.rechunk({1: -1}).to_delayed().ravel())
+    return array.rechunk({1: -1})
 
 
 def encode_block(model: Any, block: NDArray) -> NDArray:
