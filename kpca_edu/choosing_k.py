@@ -399,8 +399,8 @@ def bootstrap_pca(
     """
     X, rng, k = complete_table(X), generator(rng), components_of_table(X, k)
     prepare = (lambda rows: standardize(rows)[0]) if flag(scale, "scale") else np.asarray
-    whole, fits = fit_pca(prepare(X), k), []
-    for _ in with_progress(range(whole_number(repeats, "repeats", least=1)), progress, "tables"):
+    whole, fits, repeats = fit_pca(prepare(X), k), [], whole_number(repeats, "repeats", least=1)
+    for _ in with_progress(range(repeats), progress, "tables"):
         rows = rng.integers(0, len(X), len(X))
         fits.append(fit_pca(prepare(X[rows]), k))
     V = np.array([align_signs(whole.V, fit.V) for fit in fits])

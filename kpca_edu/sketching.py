@@ -149,7 +149,8 @@ def nystrom(
     """
     kernel, n = check_kernel(kernel), len(rows_of(X))
     m = component_count(m, n, f"{n} samples", least=1, name="m")
-    L = choose_landmarks(X, m, kernel, choice(landmarks, "landmarks", LANDMARKS), generator(rng))
+    how = choice(landmarks, "landmarks", LANDMARKS)
+    L = choose_landmarks(X, m, kernel, how, generator(rng))
     K_mm = data_matrix(kernel(L, L), "kernel(L, L)")
     lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)  # K_mm = U diag(λ) Uᵀ
     kept = lam > m * np.finfo(lam.dtype).eps * lam[-1]  # the others are rounding

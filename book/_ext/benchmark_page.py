@@ -190,7 +190,7 @@ def panel(curves: list[dict], key: str, title: str) -> str:
         _word(left + width / 2, top + height + 34, "samples n", "middle")
     )
     return (
-        f'<svg viewBox="0 0 {left + width + 14} {top + height + 40}" role="img" '
+        f'<svg viewBox="0 0 {left + width + 30} {top + height + 40}" role="img" '
         f'aria-label="{title} against n for each method, both axes logarithmic">'
         f"<title>{title}</title>{_word(left, top - 1, title, 'start')}{''.join(marks)}</svg>"
     )

@@ -93,7 +93,9 @@ class PdfLink(SphinxDirective):
         if not PDF.exists():
             return []
         size = PDF.stat().st_size / 1e6
-        link = f'<a href="../_static/{PDF.name}">one PDF</a> ({size:.0f} MB)'
+        link = (
+            f'<a href="../_static/{PDF.name}">one PDF</a> ({size:.0f}&nbsp;MB)'
+        )
         return [
             nodes.raw(
                 "",
