@@ -36,7 +36,7 @@ test: $(INSTALLED)
 	@echo "── 2/3 Library and notebooks (pytest), and the book beside them"
 	@$(MAKE) --no-print-directory -j2 --output-sync=target book library
 	@echo "── 3/3 The book as it was built, and every page in a browser (pytest)"
-	@$(BIN)/python -m pytest --dist=worksteal $(BUILT)
+	@$(BIN)/python -m pytest --dist=load $(BUILT)
 
 # What needs no built book; it runs while the book is built.
 library: $(INSTALLED)
