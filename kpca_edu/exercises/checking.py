@@ -133,6 +133,37 @@ def as_function(answer: Any) -> Callable:
     return answer
 
 
+def as_letters(answer: Any, allowed: str, number: int) -> str:
+    """Return so many letters, small ones, given as a text or as a list of letters."""
+    array = isinstance(answer, np.ndarray) and answer.ndim > 0
+    if (array or isinstance(answer, list | tuple)) and all(isinstance(x, str) for x in answer):
+        answer = "".join(answer)
+    if not isinstance(answer, str):
+        raise WrongAnswer(f"Letters are needed, such as {allowed[0] * number!r}.")
+    letters = "".join(c for c in answer.lower() if c not in " ,;-()")
+    if len(letters) != number or set(letters) - set(allowed.lower()):
+        plural = "letters" if number > 1 else "letter"
+        raise WrongAnswer(f"{number} {plural} out of {allowed} needed.")
+    return letters
+
+
+def expect_advice(answer: Any, advice: Sequence[str], why: Sequence[str]) -> None:
+    """Take the right word for each of four persons, in order, as a list, a text or a table."""
+    if isinstance(answer, Mapping):
+        answer = list(answer.values())
+    if isinstance(answer, str):
+        answer = answer.replace(",", " ").split()
+    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != len(advice):
+        raise WrongAnswer("A list of four words is needed, one for each person.")
+    words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
+    for word in words:
+        if not isinstance(word, str) or word not in advice:
+            raise WrongAnswer(f"{word!r} is none of the words {', '.join(advice)}.")
+    for person, (word, right) in enumerate(zip(words, advice, strict=True)):
+        if word != right:
+            raise WrongAnswer(f"Person {person + 1} got {word!r}. {why[person]}")
+
+
 def expect_close(answer: Any, right: Any, why: str = "", rtol: float = 1e-6) -> None:
     """Accept a number or array that equals the right one up to rtol of its largest entry."""
     right = np.asarray(right, float)

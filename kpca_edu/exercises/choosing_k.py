@@ -15,6 +15,7 @@ from .checking import (
     as_function,
     as_number,
     exercise,
+    expect_advice,
     expect_close,
     expect_not,
     expect_number,
@@ -177,19 +178,7 @@ WHY = (
     "noise; factor analysis is a density with a noise for each column.",
 )
 def choose_a_rule(answer: Any) -> None:
-    if isinstance(answer, Mapping):
-        answer = list(answer.values())
-    if isinstance(answer, str):
-        answer = answer.replace(",", " ").split()
-    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 4:
-        raise WrongAnswer("A list of four words is needed, one for each person.")
-    words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
-    for word in words:
-        if not isinstance(word, str) or word not in ADVICE:
-            raise WrongAnswer(f"{word!r} is none of the words {', '.join(ADVICE)}.")
-    for person, (word, right) in enumerate(zip(words, ADVICE, strict=True)):
-        if word != right:
-            raise WrongAnswer(f"Person {person + 1} got {word!r}. {WHY[person]}")
+    expect_advice(answer, ADVICE, WHY)
 
 
 @exercise(

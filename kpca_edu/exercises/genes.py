@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checking import WrongAnswer, agrees, as_array, as_function, as_number, exercise, expect_number
+from .checking import (
+    WrongAnswer,
+    agrees,
+    as_array,
+    as_function,
+    as_letters,
+    as_number,
+    exercise,
+    expect_number,
+)
 
 
 @exercise(
@@ -124,26 +133,13 @@ def map_correlation(answer: Any) -> None:
         raise WrongAnswer(f"For one map it gives {given:.4g}, and r is {right:.4f}.")
 
 
-def _letters(answer: Any, allowed: str, number: int) -> str:
-    """Return letters given as a string, or as a list of them."""
-    array = isinstance(answer, np.ndarray) and answer.ndim > 0
-    if (array or isinstance(answer, list | tuple)) and all(isinstance(x, str) for x in answer):
-        answer = "".join(answer)
-    if not isinstance(answer, str):
-        raise WrongAnswer(f"Letters are needed, such as {allowed[0] * number!r}.")
-    letters = "".join(c for c in answer.lower() if c not in " ,;-")
-    if len(letters) != number or set(letters) - set(allowed.lower()):
-        raise WrongAnswer(f"{number} letters out of {allowed} are needed.")
-    return letters
-
-
 @exercise(
     "genes-5",
     "Where are all colours mixed? Where is one colour much more frequent than the others?",
     "200 markers show the first axis and hardly the second.",
 )
 def read_the_maps(answer: Any) -> None:
-    letters = _letters(answer, "ABCD", 4)
+    letters = as_letters(answer, "ABCD", 4)
     if letters == "dacb":
         return
     if letters == "bdca":
@@ -174,7 +170,7 @@ WHY_NOT = (
 def what_may_be_said(answer: Any) -> None:
     if isinstance(answer, list | tuple) and all(isinstance(x, bool | np.bool_) for x in answer):
         answer = ["y" if x else "n" for x in answer]
-    letters = _letters(answer, "yn", 5)
+    letters = as_letters(answer, "yn", 5)
     for given, right, why in zip(letters, "nynyn", WHY_NOT, strict=True):
         if given != right:
             raise WrongAnswer(why)

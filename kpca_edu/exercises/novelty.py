@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checking import WrongAnswer, as_function, as_number, exercise, expect_number
+from .checking import WrongAnswer, as_function, as_letters, as_number, exercise, expect_number
 
 
 @exercise(
@@ -93,27 +93,13 @@ def area_by_counting(answer: Any) -> None:
         raise WrongAnswer(f"For {n} normal and {m} novel scores it gives {given:.4g}.")
 
 
-def _letters(answer: Any, allowed: str, number: int) -> str:
-    """Return letters given as a string, or as a list of them."""
-    array = isinstance(answer, np.ndarray) and answer.ndim > 0
-    if (array or isinstance(answer, list | tuple)) and all(isinstance(x, str) for x in answer):
-        answer = "".join(answer)
-    if not isinstance(answer, str):
-        raise WrongAnswer(f"Letters are needed, such as {allowed[0] * number!r}.")
-    letters = "".join(c for c in answer.lower() if c not in " ,;-()")
-    if len(letters) != number or set(letters) - set(allowed.lower()):
-        plural = "letters" if number > 1 else "letter"
-        raise WrongAnswer(f"{number} {plural} out of {allowed} needed.")
-    return letters
-
-
 @exercise(
     "novelty-4",
     "Which panel has a straight band? Which follows each single sample?",
     "A wide kernel with one component sees one crowd; 20 components follow the moons.",
 )
 def read_the_contours(answer: Any) -> None:
-    letters = _letters(answer, "ABCD", 4)
+    letters = as_letters(answer, "ABCD", 4)
     if letters == "cbad":
         return
     if len(set(letters)) < 4:
@@ -131,7 +117,7 @@ def read_the_contours(answer: Any) -> None:
     "Three of the four keep the strangers in the training set, with a say in the components.",
 )
 def rebuilt_strangers(answer: Any) -> None:
-    letter = _letters(answer, "abcd", 1)
+    letter = as_letters(answer, "abcd", 1)
     wrong = {
         "a": "More components rebuild the strangers better, too.",
         "b": "With a narrow kernel each stranger in training protects its surroundings.",
@@ -147,7 +133,7 @@ def rebuilt_strangers(answer: Any) -> None:
     "Ask of the third how large a Gram matrix would be.",
 )
 def which_detector(answer: Any) -> None:
-    letters = _letters(answer, "NPK", 3)
+    letters = as_letters(answer, "NPK", 3)
     for given, right, why in zip(
         letters,
         "pkn",

@@ -17,6 +17,7 @@ from .checking import (
     as_function,
     as_number,
     exercise,
+    expect_advice,
     expect_number,
     expect_numbers,
 )
@@ -283,19 +284,7 @@ WHY = (
     "A direction that is fixed already can only be cut.",
 )
 def choose_a_method(answer: Any) -> None:
-    if isinstance(answer, Mapping):
-        answer = list(answer.values())
-    if isinstance(answer, str):
-        answer = answer.replace(",", " ").split()
-    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 4:
-        raise WrongAnswer("A list of four words is needed, one for each person.")
-    words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
-    for word in words:
-        if not isinstance(word, str) or word not in METHODS:
-            raise WrongAnswer(f"{word!r} is none of the words {', '.join(METHODS)}.")
-    for person, (word, right) in enumerate(zip(words, METHODS, strict=True)):
-        if word != right:
-            raise WrongAnswer(f"Person {person + 1} got {word!r}. {WHY[person]}")
+    expect_advice(answer, METHODS, WHY)
 
 
 @exercise(
