@@ -46,38 +46,51 @@ NO_FORMULAS = """{
 }"""
 
 
+@pytest.fixture(scope="session")
+def window(browser, address):
+    """One page for all tests of a worker: scripts stay compiled and fonts loaded.
+
+    It notes what goes wrong in ``problems``.
+    """
+    context = browser.new_context()
+    context.set_default_timeout(600_000)  # a page full of math on a busy machine
+    page = context.new_page()
+    page.problems = []
+
+    def note(what: str) -> None:
+        page.problems.append(what)
+
+    def is_ours(url: str) -> bool:
+        return url.startswith((address, "data:", "blob:", "about:"))
+
+    page.on("console", lambda m: note(f"console: {m.text}") if m.type == "error" else None)
+    page.on("pageerror", lambda error: note(f"script error: {error}"))
+    page.on("requestfailed", lambda request: note(f"failed request: {request.url}"))
+    page.on("response", lambda r: note(f"{r.status}: {r.url}") if r.status >= 400 else None)
+    page.on("request", lambda r: None if is_ours(r.url) else note(f"foreign request: {r.url}"))
+    return page
+
+
 @pytest.fixture
-def open_page(browser, address):
-    """Return a function that opens a page and notes what goes wrong on the way."""
-    contexts = []
+def open_page(window, address):
+    """Return a function that opens a page of the book as a reader does who was never here."""
+    memory = window.context.new_cdp_session(window)
 
     def opener(path: str, width: int, *, math: bool = True):
-        viewport = {"width": width, "height": 900}
-        context = browser.new_context(viewport=viewport, color_scheme="light")
-        contexts.append(context)
-        context.set_default_timeout(600_000)  # a page full of math on a busy machine
-        page = context.new_page()
+        window.unroute_all()
+        window.goto("about:blank")  # so that an address with another #place is loaded anew
+        memory.send(
+            "Storage.clearDataForOrigin", {"origin": address, "storageTypes": "local_storage"}
+        )
+        window.set_viewport_size({"width": width, "height": 900})
+        window.emulate_media(media="screen", color_scheme="light", reduced_motion="no-preference")
         if not math:
             script = {"content_type": "text/javascript", "body": NO_FORMULAS}
-            page.route("**/mathjax/*.js", lambda route: route.fulfill(**script))
-        page.problems = []
-        note = page.problems.append
-        page.on("console", lambda m: note(f"console: {m.text}") if m.type == "error" else None)
-        page.on("pageerror", lambda error: note(f"script error: {error}"))
-        page.on("requestfailed", lambda request: note(f"failed request: {request.url}"))
-        page.on("response", lambda r: note(f"{r.status}: {r.url}") if r.status >= 400 else None)
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith((address, "data:", "blob:"))
-                else note(f"foreign request: {request.url}")
-            ),
-        )
-        page.goto(f"{address}/{path}", wait_until="load")
-        page.evaluate("() => window.MathJax?.startup?.promise")
-        return page
+            window.route("**/mathjax/*.js", lambda route: route.fulfill(**script))
+        window.problems.clear()
+        window.goto(f"{address}/{path}", wait_until="load")
+        window.evaluate("() => window.MathJax?.startup?.promise")
+        return window
 
     yield opener
-    for context in contexts:
-        context.close()
+    memory.detach()

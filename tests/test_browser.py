@@ -11,6 +11,7 @@ import re
 import pytest
 from browsing import (
     ALL_RULES,
+    COLOURS,
     HTML,
     OVERFLOW,
     PAGES,
@@ -37,31 +38,31 @@ def test_book_is_there():
 def test_page(open_page, path):
     """No error, nothing foreign, math set, images there, no overflow, parts whole, accessible.
 
-    A page is loaded once, since its formulas take the time, and then made narrow and dark.
+    A page is loaded once, on a phone, since its formulas take the time, and then made wide and
+    dark.
     """
-    page = open_page(path, WIDE["width"])
+    page = open_page(path, PHONE["width"])
     assert untypeset_math(page) == []
     assert broken_images(page) == []
-    assert page.evaluate(OVERFLOW) <= 1
+    assert page.evaluate(OVERFLOW) <= 1, page.evaluate(TOO_WIDE)
     assert page.evaluate(INSIDES) == []
     assert page.evaluate(CAPTION_GAPS) == []
     assert page.evaluate(STRAY_PUNCTUATION) == []
     assert page.evaluate(EXERCISES_WITHOUT_PARTS) == []
 
-    page.set_viewport_size(PHONE)
-    page.wait_for_timeout(250)  # formulas that do not fit are broken anew
+    page.set_viewport_size(WIDE)
+    page.wait_for_timeout(250)  # formulas that were broken are set anew
+    page.wait_for_function("() => !document.getAnimations().length")  # the sidebar slides
     assert page.evaluate(OVERFLOW) <= 1, page.evaluate(TOO_WIDE)
     assert page.evaluate(STRAY_PUNCTUATION) == []
-    page.set_viewport_size(WIDE)
-    page.wait_for_function("() => !document.getAnimations().length")  # the sidebar slides
 
     page.evaluate(THIN_OUT)
-    assert accessibility_problems(page, ALL_RULES, but="color-contrast") == []
+    assert accessibility_problems(page, ALL_RULES, but=COLOURS) == []
     kinds = page.evaluate(TWO_OF_EACH_KIND, sorted(JUDGED))
-    assert accessibility_problems(page, ["color-contrast"]) == []
+    assert accessibility_problems(page, COLOURS) == []
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
-    assert accessibility_problems(page, ["color-contrast"]) == []
+    assert accessibility_problems(page, COLOURS) == []
     JUDGED.update(kinds)  # only now: a page that fails must not excuse another
     assert page.problems == []
 
@@ -116,7 +117,8 @@ class TestParts:
 
     KINDS = ["fold-code", "fold-check", "fold-hint", "fold-answer", "fold-solution", "fold-proof"]
 
-    def test_folds_open_by_mouse_and_by_key(self, open_page):
+    def test_folds(self, open_page):
+        """They open by mouse and by key, a check is one line, and print shows what is folded."""
         path = first_with("fold-code", "fold-check", "fold-hint", "fold-solution")
         page = open_page(path, WIDE["width"], math=False)
         for kind in self.KINDS:
@@ -129,51 +131,11 @@ class TestParts:
             assert fold.locator(".fold-body").is_visible(), kind
             fold.locator("summary").press("Enter")
             assert not fold.locator(".fold-body").is_visible(), kind
-        assert page.problems == []
 
-    def test_a_check_is_one_line(self, open_page):
-        page = open_page(first_with("fold-check"), WIDE["width"], math=False)
         lines = page.locator("details.fold-check > summary").all_inner_texts()
         assert lines
         assert all(re.match(r"✓ \S", line) for line in lines)
 
-    @pytest.mark.parametrize(
-        ("piece", "shown"),
-        [
-            ("#equation-", "mjx-container"),
-            ("#thm-", "mjx-container"),
-            ("#fig-", "img"),
-            ("bibliography.html#", "div.citation"),
-        ],
-    )
-    def test_previews(self, open_page, piece, shown):
-        """A link shows what it points to, on this page or another, and Escape takes it away."""
-        path = first_with(f'class="reference internal" href="{piece}')
-        page = open_page(path, WIDE["width"])
-        links = page.locator(f".bd-article a.reference.internal[href^='{piece}']")
-        link = links.locator("visible=true").first
-        preview = page.locator("#preview")
-        link.hover()
-        preview.locator(shown).first.wait_for(state="visible")
-        page.keyboard.press("Escape")
-        assert preview.is_hidden()
-        page.mouse.move(0, 0)
-        page.keyboard.press("Tab")  # the focus is the keyboard's from now on
-        link.focus()
-        preview.locator(shown).first.wait_for(state="visible")
-        assert link.get_attribute("aria-describedby") == "preview"
-        box, screen = preview.bounding_box(), page.viewport_size
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= screen["width"]
-        assert page.problems == []
-
-    def test_formulas_and_names_in_code_are_no_tab_stops(self, open_page):
-        page = open_page(first_with("code-name"), WIDE["width"])
-        stops = "mjx-container[tabindex='0'], a.code-name:not([tabindex='-1'])"
-        assert page.locator(stops).count() == 0
-
-    def test_print_shows_what_is_folded(self, open_page):
-        page = open_page(first_with("fold-solution"), WIDE["width"], math=False)
         page.emulate_media(media="print")
         page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
         assert page.locator(".bd-article details:not([open])").count() == 0
@@ -181,6 +143,40 @@ class TestParts:
             assert not page.locator(hidden).first.is_visible(), hidden
         page.evaluate("() => dispatchEvent(new Event('afterprint'))")
         assert page.locator(".bd-article details[open]").count() == 0
+        assert page.problems == []
+
+    PREVIEWS = {
+        "#equation-": "mjx-container",
+        "#thm-": "mjx-container",
+        "#fig-": "img",
+        "bibliography.html#": "div.citation",
+    }
+
+    def test_previews(self, open_page):
+        """A link shows what it points to, on this page or another, and Escape takes it away."""
+        links = {piece: f'class="reference internal" href="{piece}' for piece in self.PREVIEWS}
+        page = open_page(first_with(*links.values()), WIDE["width"])
+        page.keyboard.press("Tab")  # the focus is the keyboard's from now on
+        for piece, shown in self.PREVIEWS.items():
+            links = page.locator(f".bd-article a.reference.internal[href^='{piece}']")
+            link = links.locator("visible=true").first
+            preview = page.locator("#preview")
+            link.hover()
+            preview.locator(shown).first.wait_for(state="visible")
+            page.keyboard.press("Escape")
+            assert preview.is_hidden(), piece
+            page.mouse.move(0, 0)
+            page.keyboard.press("Tab")
+            link.focus()
+            preview.locator(shown).first.wait_for(state="visible")
+            assert link.get_attribute("aria-describedby") == "preview", piece
+            box, screen = preview.bounding_box(), page.viewport_size
+            assert box["x"] >= 0, piece
+            assert box["x"] + box["width"] <= screen["width"], piece
+            page.keyboard.press("Escape")
+        stops = "mjx-container[tabindex='0'], a.code-name:not([tabindex='-1'])"
+        assert page.locator(stops).count() == 0, "formulas and names in code are no tab stops"
+        assert page.problems == []
 
     def test_wide_formulas_break_on_a_phone_only(self, open_page):
         """Loaded on a phone, nothing is cut off; made wide again, formulas are as written."""
