@@ -3,12 +3,16 @@
 # make pdf     the whole book as one PDF              make clean   remove what was made
 # make notebooks   run the notebooks and store their outputs (NB=book/01_svd.ipynb for one)
 
+# Compiled modules are kept, also where the environment says otherwise: each worker and notebook starts sooner.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 BIN := .venv/bin
-# The exact versions of the last full run; `make LOCK= …` takes the newest that requirements.txt allows.
+# The exact versions of the last full run, with hashes; `make LOCK= …` takes the newest that requirements.txt allows.
 LOCK ?= requirements.lock
 PORT ?= 8000
 INSTALLED := .venv/installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on
 BUILT := $(addprefix tests/test_,book.py browser.py pages.py live.py page_answers.py)
 
 .PHONY: book pdf serve test library bench notebooks format lock clean
@@ -52,18 +56,20 @@ format: $(INSTALLED)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-# Write down the versions that are installed now, after a `make LOCK= test` that passed.
+# Write down what is installed now, after a `make LOCK= test` that passed: every version, for every
+# system and Python, with the hashes of its files. uv keeps the versions that the file names.
 lock: $(INSTALLED)
-	@echo "# The exact versions of the last full run; written by make lock." > requirements.lock
-	@$(BIN)/python -m pip freeze --exclude-editable >> requirements.lock
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/python -m pip freeze --exclude-editable --exclude uv > requirements.lock
+	@$(BIN)/uv pip compile requirements.txt --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-package kpca-edu --no-annotate --custom-compile-command "make lock" -o requirements.lock
 
 clean:
 	rm -rf _build .venv
 
 $(INSTALLED): requirements.txt pyproject.toml $(wildcard $(LOCK))
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
-	@echo "── Setting up .venv (once; about a minute)"
+	@echo "── Setting up .venv (once; one to two minutes)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on \
-		-r requirements.txt $(if $(wildcard $(LOCK)),-c $(LOCK))
+	@$(PIP) $(if $(wildcard $(LOCK)),-r $(LOCK) && $(PIP) --no-deps --no-build-isolation -e .,-r requirements.txt)
 	@touch $@
