@@ -40,8 +40,24 @@ def browser():
 
 
 # Served in place of MathJax where a test does not look at formulas: they take most of the time.
+# A test that looks at some elements alone keeps these and what they stand in. The page stays long.
 NO_FORMULAS = """{
-    const drop = () => document.querySelectorAll(".math").forEach(formula => formula.remove());
+    const only = "ONLY", drop = () => {
+        document.querySelectorAll(".math").forEach(formula => formula.remove());
+        const kept = new Set(), article = document.querySelector(".bd-article");
+        for (let e of only ? document.querySelectorAll(only) : []) {
+            for (; e; e = e.parentElement) kept.add(e);
+        }
+        const thin = node => {
+            for (const child of [...node.children]) {
+                if (!kept.has(child)) child.remove(); else if (!child.matches(only)) thin(child);
+            }
+        };
+        if (!only) return;
+        thin(article);
+        article.style.minHeight = "3000px";
+        document.querySelectorAll(".page-toc a").forEach(link => link.remove());
+    };
     document.readyState === "loading" ? addEventListener("DOMContentLoaded", drop) : drop();
 }"""
 
@@ -51,14 +67,15 @@ def open_page(browser, address):
     """Return a function that opens a page and notes what goes wrong on the way."""
     contexts = []
 
-    def opener(path: str, width: int, *, math: bool = True):
+    def opener(path: str, width: int, *, math: bool = True, only: str = ""):
         viewport = {"width": width, "height": 900}
         context = browser.new_context(viewport=viewport, color_scheme="light")
         contexts.append(context)
         context.set_default_timeout(600_000)  # a page full of math on a busy machine
         page = context.new_page()
-        if not math:
-            script = {"content_type": "text/javascript", "body": NO_FORMULAS}
+        if only or not math:
+            body = NO_FORMULAS.replace("ONLY", only)
+            script = {"content_type": "text/javascript", "body": body}
             page.route("**/mathjax/*.js", lambda route: route.fulfill(**script))
         page.problems = []
         note = page.problems.append
