@@ -115,7 +115,7 @@ export class Panel {
     const cell = (i, j) => [this.left + (j + 0.5) / size * this.wide, this.top + (i + 0.5) / size * this.high];
     const values = list(size, i => list(size, j => f(this.at(cell(i, j))))), most = largest(values.flat()) || 1;
     this.canvas.style.imageRendering = "auto";
-    this.picture(values, v => signed(v / most, [115, 80, 195]));
+    this.picture(values, v => signed(v / most, [125, 90, 215]));
     const lines = list(9, () => ""), step = most / 5, around = [[0, 0], [0, 1], [1, 1], [1, 0], [0, 0]];
     for (let i = 0; i + 1 < size; i++) for (let j = 0; j + 1 < size; j++) { // marching squares
       const v = around.map(([a, b]) => values[i + a][j + b]), high = max(...v);
@@ -134,4 +134,4 @@ export class Panel {
 
 // Paints: grey from 0 to 1; for −1…0…1 orange, paper (light or dark), blue or another colour.
 export const grey = v => [255 * v, 255 * v, 255 * v, 255];
-export const signed = (v, up = [20, 125, 200]) => [...(v < 0 ? [220, 105, 20] : up), 225 * min(1, abs(v))];
+export const signed = (v, up = [30, 135, 215]) => [...(v < 0 ? [230, 115, 30] : up), 230 * min(1, abs(v))];

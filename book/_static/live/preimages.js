@@ -1,6 +1,6 @@
 // Chapter 9: the landscape of a reconstruction, and a digit to draw and to clean.
 import {
-  BLUE, GREEN, GREY, INK, ORANGE, abs, apply, distance2, dot, grey, handle, kernelOf, kernelPCA, list, live, load,
+  BLUE, GREEN, INK, ORANGE, abs, apply, distance2, dot, grey, handle, kernelOf, kernelPCA, list, live, load,
   mapped, mean, plus, random, scaled, slider, sum, transpose,
 } from "./controls.js";
 
@@ -43,7 +43,7 @@ export const numbers = live("pre-ring", {
   words: { h: "h at the start", end: "h at the end, guarded" },
   draw({ plane }, { points, sample, start }, { plain, guarded, height }) {
     plane.landscape(height);
-    plane.dots(points, GREY, 3);
+    plane.dots(points, INK, 2.5);
     for (const [path, color, dash] of [[plain, ORANGE, "5 4"], [guarded, GREEN]]) {
       const near = path.filter(p => p.every(Number.isFinite));
       plane.line(near, color, 2.5, dash);

@@ -25,7 +25,7 @@ export const numbers = live("stream-blocks", {
     far: slider("mean of the data", 0, 0, 9, 1, { format: x => (x ? power(x) : "0") }),
   },
   actions: { next: { label: "Next block", run: ({ blocks }) => ({ blocks: Math.min(60, blocks + 1) }) } },
-  panels: { plane: { title: "around the mean: merged (blue), short formula (orange)", x: [-5, 5], y: [-4, 4], width: 440 } },
+  panels: { plane: { title: "merged (blue), by the short formula (orange)", x: [-5, 5], y: [-4, 4], width: 440 } },
   numbers: blockNumbers,
   words: { n: ["rows", 4], first: ["largest variance, merged", "f3"], shortFirst: ["by the short formula", 4] },
   draw({ plane }, { blocks, far }, { centre, merged, short }) {
