@@ -40,8 +40,24 @@ def browser():
 
 
 # Served in place of MathJax where a test does not look at formulas: they take most of the time.
+# A test that looks at some elements alone keeps these and what they stand in. The page stays long.
 NO_FORMULAS = """{
-    const drop = () => document.querySelectorAll(".math").forEach(formula => formula.remove());
+    const only = "ONLY", drop = () => {
+        document.querySelectorAll(".math").forEach(formula => formula.remove());
+        const kept = new Set(), article = document.querySelector(".bd-article");
+        for (let e of only ? document.querySelectorAll(only) : []) {
+            for (; e; e = e.parentElement) kept.add(e);
+        }
+        const thin = node => {
+            for (const child of [...node.children]) {
+                if (!kept.has(child)) child.remove(); else if (!child.matches(only)) thin(child);
+            }
+        };
+        if (!only) return;
+        thin(article);
+        article.style.minHeight = "3000px";
+        document.querySelectorAll(".page-toc a").forEach(link => link.remove());
+    };
     document.readyState === "loading" ? addEventListener("DOMContentLoaded", drop) : drop();
 }"""
 
@@ -76,7 +92,7 @@ def open_page(window, address):
     """Return a function that opens a page of the book as a reader does who was never here."""
     memory = window.context.new_cdp_session(window)
 
-    def opener(path: str, width: int, *, math: bool = True):
+    def opener(path: str, width: int, *, math: bool = True, only: str = ""):
         window.unroute_all()
         window.goto("about:blank")  # so that an address with another #place is loaded anew
         memory.send(
@@ -84,8 +100,9 @@ def open_page(window, address):
         )
         window.set_viewport_size({"width": width, "height": 900})
         window.emulate_media(media="screen", color_scheme="light", reduced_motion="no-preference")
-        if not math:
-            script = {"content_type": "text/javascript", "body": NO_FORMULAS}
+        if only or not math:
+            body = NO_FORMULAS.replace("ONLY", only)
+            script = {"content_type": "text/javascript", "body": body}
             window.route("**/mathjax/*.js", lambda route: route.fulfill(**script))
         window.problems.clear()
         window.goto(f"{address}/{path}", wait_until="load")

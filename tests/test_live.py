@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from statistics import median
+from urllib.parse import urlencode
 
 import pytest
 from browsing import HTML, OVERFLOW, accessibility_problems, missing
@@ -13,7 +14,9 @@ from live_numbers import FIGURES, plain
 
 STATIC = HTML / "_static/live"
 WEIGHT = 60_000  # bytes of all scripts; one page loads some 30,000
-# A page takes a while to open, so a test opens it once for all its figures.
+# A page takes a while to open and to draw, so a test opens it once for all its figures, and keeps
+# of the chapter nothing else; test_browser.py looks at the whole pages.
+FIGURE = ".live-figure"
 SHOWN = {
     chapter: [name for name in FIGURES if FIGURES[name].chapter == chapter]
     for chapter in dict.fromkeys(figure.chapter for figure in FIGURES.values())
@@ -73,17 +76,15 @@ class Live:
         self.page, self.name = page, name
         self.root = page.locator(f'.live-figure[data-live-figure="{name}"]')
         page.locator(f"#{name}").scroll_into_view_if_needed()
-        self.settle()
-
-    def settle(self) -> None:
-        """Wait until what has changed is drawn."""
-        self.page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
 
     def shown(self) -> tuple[dict, dict]:
-        self.settle()
-        return self.root.evaluate("root => JSON.parse(JSON.stringify([root.state, root.numbers]))")
+        """Wait until what has changed is drawn, and return state and numbers."""
+        return self.root.evaluate(
+            """async root => {
+                await new Promise(requestAnimationFrame);
+                return JSON.parse(JSON.stringify([root.state, root.numbers]));
+            }"""
+        )
 
     @property
     def state(self) -> dict:
@@ -126,55 +127,79 @@ class Live:
             phone.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
         phone.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
         phone.detach()
-        self.settle()
+        self.shown()
         return self.page.evaluate("() => scrollY") - place
 
 
 @each_chapter
-@pytest.mark.parametrize("width", [1280, 390])
-def test_moves(open_page, chapter, width):
-    """Keys, mouse, finger and buttons change the state, and the numbers stay the library's."""
-    page = open_page(f"book/{chapter}.html", width, math=False)
-    page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(OVERFLOW) <= 0
+def test_moves_shared_and_by_keys(open_page, chapter):
+    page = open_page(f"book/{chapter}.html", 1280, only=FIGURE)
     for name in SHOWN[chapter]:
         live = Live(page, name)
-        assert not live.root.locator("img.live-still").is_visible()
-        assert live.agrees(), live.shown()
-        start = live.state
-        moved = []
-        for field in live.fields():
-            field.press("ArrowRight")
-            moved.append(live.state != start)
-        for handle in live.handles()[:3]:
-            before = live.state
-            handle.press("ArrowUp")
-            handle.press("ArrowLeft")
-            moved.append(live.state != before)
-            assert moved[-1], (name, "a key moves the handle")
-            before = live.state
-            live.drag(handle, 9, -14)
-            assert live.state != before, (name, "the mouse moves the handle")
-        for handle in live.handles()[:1]:
-            before = live.state
-            assert live.touch(handle, -12, 40) == 0, (name, "the page stays")
-            assert live.state != before, (name, "a finger moves the handle")
-        for button in live.root.locator(
-            "[data-action]:not([data-action=reset], [data-action=share])"
-        ).all():
-            before = live.state
-            button.press("Enter")
-            moved.append(live.state != before)
-        assert any(moved), name
-        assert live.agrees(), live.shown()
-        # Nothing moves by itself, so there is nothing to hold back for those who ask for calm.
-        assert live.root.evaluate("root => root.getAnimations({ subtree: true }).length") == 0
-
-        live.button("reset").click()
-        assert live.state == start
-        assert accessibility_problems(page, ["wcag2a", "wcag2aa"], scope=f"#{name}") == []
-        print(f"{name} at {width} px: {redraw(live):.1f} ms to compute and draw")
+        moves(live)
+        is_shared_by_its_address(live)
+        assert live.root.locator(".live-pen").count() == (name in CLICKED)
+        if name in CLICKED:
+            keys_do_what_a_click_does(live)
     assert page.problems == []
+
+
+@each_chapter
+def test_opens_by_its_address_and_moves_on_a_phone(open_page, chapter):
+    name = SHOWN[chapter][-1]
+    state = FIGURES[name].states[-1]
+    query = urlencode({key: v if isinstance(v, str) else json.dumps(v) for key, v in state.items()})
+    page = open_page(f"book/{chapter}.html#{name}?{query}", 390, only=FIGURE)
+    live = Live(page, name)
+    assert close(live.state, plain(state)), (name, "a state in the address is that of the figure")
+    assert live.agrees(), live.shown()
+    live.button("reset").click()
+    for name in SHOWN[chapter]:
+        moves(Live(page, name))
+    assert page.problems == []
+
+
+def moves(live: Live) -> None:
+    """Keys, mouse, finger and buttons change the state, and the numbers stay the library's."""
+    page, name = live.page, live.name
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(OVERFLOW) <= 0
+    assert not live.root.locator("img.live-still").is_visible()
+    assert live.agrees(), live.shown()
+    start = live.state
+    moved = []
+    for field in live.fields():
+        field.press("ArrowRight")
+        moved.append(live.state != start)
+    for handle in live.handles()[:3]:
+        before = live.state
+        handle.press("ArrowUp")
+        handle.press("ArrowLeft")
+        moved.append(live.state != before)
+        assert moved[-1], (name, "a key moves the handle")
+        before = live.state
+        live.drag(handle, 9, -14)
+        assert live.state != before, (name, "the mouse moves the handle")
+    for handle in live.handles()[:1]:
+        before = live.state
+        assert live.touch(handle, -12, 40) == 0, (name, "the page stays")
+        assert live.state != before, (name, "a finger moves the handle")
+    for button in live.root.locator(
+        "[data-action]:not([data-action=reset], [data-action=share])"
+    ).all():
+        before = live.state
+        button.press("Enter")
+        moved.append(live.state != before)
+    assert any(moved), name
+    assert live.agrees(), live.shown()
+    # Nothing moves by itself, so there is nothing to hold back for those who ask for calm.
+    assert live.root.evaluate("root => root.getAnimations({ subtree: true }).length") == 0
+
+    live.button("reset").click()
+    assert live.state == start
+    assert accessibility_problems(page, ["wcag2a", "wcag2aa"], scope=f"#{name}") == []
+    width = page.viewport_size["width"]
+    print(f"{name} at {width} px: {redraw(live):.1f} ms to compute and draw")
 
 
 def redraw(live: Live) -> float:
@@ -190,52 +215,40 @@ def redraw(live: Live) -> float:
     )
 
 
-@each_chapter
-def test_is_shared_by_its_address(open_page, chapter):
-    """A state in the address is the state of the figure, in a page that is open or opens."""
-    path = f"book/{chapter}.html"
-    page = open_page(path, 1280, math=False)
-    for name in SHOWN[chapter]:
-        live = Live(page, name)
-        for field in live.fields():
-            field.press("ArrowRight")
-        moved = live.state
-        live.button("share").click()
-        address = page.evaluate("() => location.hash")
-        assert address.startswith(f"#{name}?")
-        live.button("reset").click()
-        page.evaluate("address => { location.hash = '#'; location.hash = address; }", address)
-        page.wait_for_function("address => location.hash === address", arg=address)
-        assert close(live.state, moved), name
-    other = Live(open_page(path + address, 1280, math=False), name)
-    assert close(other.state, moved)
+def is_shared_by_its_address(live: Live) -> None:
+    """A state in the address is the state of the figure in a page that is open."""
+    page = live.page
+    for field in live.fields():
+        field.press("ArrowRight")
+    moved = live.state
+    live.button("share").click()
+    address = page.evaluate("() => location.hash")
+    assert address.startswith(f"#{live.name}?")
+    live.button("reset").click()
+    page.evaluate("address => { location.hash = '#'; location.hash = address; }", address)
+    page.wait_for_function("address => location.hash === address", arg=address)
+    assert close(live.state, moved), live.name
 
 
-def test_keys_do_what_a_click_does(open_page):
+def keys_do_what_a_click_does(live: Live) -> None:
     """Where a click does something, a pen does it by arrow keys and Enter."""
-    pens = set()
-    for chapter, names in SHOWN.items():
-        if not any(name in CLICKED for name in names):
-            continue
-        page = open_page(f"book/{chapter}.html", 1280, math=False)
-        for name in set(names) & CLICKED:
-            live = Live(page, name)
-            pen = live.root.locator(".live-pen")
-            start = live.state
-            pen.press("ArrowRight")
-            pen.press("Shift+ArrowUp")
-            assert live.state == start, (name, "the pen alone changes nothing")
-            pen.press("Enter")
-            assert live.state != start, (name, "Enter does")
-            assert live.agrees(), live.shown()
-            pens.add(name)
-        assert page.problems == []
-    assert pens == CLICKED
+    pen = live.root.locator(".live-pen")
+    start = live.state
+    pen.press("ArrowRight")
+    pen.press("Shift+ArrowUp")
+    assert live.state == start, (live.name, "the pen alone changes nothing")
+    pen.press("Enter")
+    assert live.state != start, (live.name, "Enter does")
+    assert live.agrees(), live.shown()
 
 
 def test_a_bad_address_shows_the_start(open_page):
-    page = open_page("book/03_pca.html#pca-line?angle={nonsense", 1280, math=False)
+    page = open_page("book/03_pca.html#pca-line?angle={nonsense", 1280, only=FIGURE)
     live = Live(page, "pca-line")
+    assert live.agrees()
+    start = live.state
+    page.evaluate("() => { location.hash = '#pca-line?points=null&angle=30'; }")
+    assert live.state == start
     assert live.agrees()
     assert page.problems == []
 

@@ -8,7 +8,7 @@ export const numbers = live("kpca-contours", {
   actions: { empty: { label: "Keep 3 points", run: ({ points }) => ({ points: points.slice(0, 3) }) } },
   panels: {
     plane: { title: "click to add a point", x: [-2, 2], width: 360 },
-    bars: { title: "eigenvalues", width: 240, height: 300 },
+    bars: { title: "eigenvalues", width: 240, height: 260, xLabel: "component" },
   },
   click: adding,
   numbers(state) {
@@ -19,7 +19,7 @@ export const numbers = live("kpca-contours", {
   draw({ plane, bars }, { points, component }, { lam, score }) {
     plane.landscape(score);
     plane.dots(points, INK, 3);
-    bars.clear([0, 8], [0, 1.1 * (lam[0] || 1)]);
+    bars.clear([0.5, 8.5], [0, 1.1 * (lam[0] || 1)]);
     bars.bars(lam, i => (i === component - 1 ? BLUE : GREY));
   },
 });

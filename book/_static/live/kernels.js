@@ -8,7 +8,7 @@ export const numbers = live("kernel-gram", {
   panels: {
     plane: { title: "drag x and y", x: [-2.2, 2.2], width: 300 },
     matrix: { title: "Gram matrix; x and y first", width: 260, axes: false },
-    bars: { title: "its eigenvalues, the largest is 1", x: [0, 16], y: [1e-8, 2], log: true, width: 340, height: 200 },
+    bars: { title: "its eigenvalues, the largest is 1", x: [0.5, 16.5], y: [1e-8, 2], log: true, width: 340, height: 200 },
   },
   handles: ({ points }) => [0, 1].map(i => pointHandle("plane", "xy"[i], points, i)),
   numbers(state) {

@@ -1,6 +1,6 @@
 // Chapter 4: a cloud of probability, one sample, and EM a step at a time.
 import {
-  BLUE, GREEN, GREY, ORANGE, apply, centered, dot, handle, live, mean, norm, plus, random, scaled, slider, sum,
+  BLUE, GREEN, GREY, ORANGE, apply, centered, dot, handle, live, mean, norm, plus, random, scaled, slider, sqrt, sum,
   transpose, word,
 } from "./controls.js";
 
@@ -8,8 +8,8 @@ function planeNumbers({ points, w, sigma2, point, missing }) {
   const mu = mean(points), n = points.length, X = centered(points, mu), squares = sum(X.map(x => dot(x, x)));
   const M = dot(w, w) + sigma2, scores = apply(X, w); // xᵀC⁻¹x = (xᵀx − (wᵀx)²/M)/σ²
   const likelihood = -n * Math.log(2 * Math.PI) - n / 2 * Math.log(M * sigma2) - (squares - dot(scores, scores) / M) / (2 * sigma2);
-  const x = plus(point, mu, -1), seen = missing ? [w[0], 0] : w, Mx = dot(seen, seen) + sigma2; // what is observed of the sample
-  const code = dot(seen, x) / Mx, spread = Math.sqrt(sigma2 / Mx), bar = Math.sqrt(sigma2 * (1 + w[1] ** 2 / Mx));
+  const x = plus(point, mu, -1), seen = missing ? [w[0], 0] : w, Mx = dot(seen, seen) + sigma2;
+  const code = dot(seen, x) / Mx, spread = sqrt(sigma2 / Mx), bar = sqrt(sigma2 * (1 + w[1] ** 2 / Mx));
   const z = scaled(scores, 1 / M), zz = dot(z, z) + n * sigma2 / M, next = scaled(apply(transpose(X), z), 1 / zz); // E-step, M-step
   const nextSigma2 = (squares - 2 * dot(z, apply(X, next)) + zz * dot(next, next)) / (2 * n);
   return { mu, likelihood, code, spread, back: plus(mu, w, code), bar, next, nextSigma2 };
@@ -38,11 +38,11 @@ export const numbers = live("ppca-plane", {
     bar: ["filled in", (x, { missing }, { back }) => (missing ? `${word(back[1], "f2")} ± ${word(x, "f2")}` : "nothing")],
   },
   draw({ plane }, { points, w, sigma2, point, missing }, { mu, back, bar, spread }) {
-    const size = norm(w) || 1e-9, u = scaled(w, 1 / size), long = Math.sqrt(size ** 2 + sigma2), wide = Math.sqrt(sigma2);
+    const size = norm(w) || 1e-9, u = scaled(w, 1 / size), long = sqrt(size ** 2 + sigma2), wide = sqrt(sigma2);
     for (const r of [1, 2]) plane.ellipse(mu, scaled(u, r * long), scaled([-u[1], u[0]], r * wide), BLUE, 1.5, r === 2 ? "5 4" : null);
     plane.dots(points, GREY, 3);
     plane.line([-9, 9].map(c => plus(mu, u, c)), BLUE, 1, null, 0.5);
-    plane.line([-spread, spread].map(c => plus(back, w, c)), GREEN, 4, null, 0.6); // the posterior
+    plane.line([-spread, spread].map(c => plus(back, w, c)), GREEN, 4, null, 0.6);
     plane.arrow(mu, plus(mu, w), BLUE);
     if (missing) {
       plane.line([[point[0], -9], [point[0], 9]], GREY, 1, "2 3");

@@ -1,7 +1,7 @@
 // Chapter 9: the landscape of a reconstruction, and a digit to draw and to clean.
 import {
-  BLUE, GREEN, GREY, INK, ORANGE, apply, distance2, dot, grey, handle, kernelOf, kernelPCA, list, live, load, mapped, mean,
-  plus, random, scaled, slider, sum, transpose,
+  BLUE, GREEN, INK, ORANGE, abs, apply, distance2, dot, grey, handle, kernelOf, kernelPCA, list, live, load,
+  mapped, mean, plus, random, scaled, slider, sum, transpose,
 } from "./controls.js";
 
 const withMean = gamma => { const rest = (1 - sum(gamma)) / gamma.length; return gamma.map(g => g + rest); };
@@ -15,7 +15,7 @@ function ringNumbers(state) {
   // What a place sees of all samples: h, and the step of the plain and of the guarded iteration.
   const look = t => {
     const w = seen(t).map((k, i) => k * gamma[i]), h = sum(w), pull = plus(apply(transpose(points), w), t, -h);
-    return { h, plain: scaled(pull, 1 / h), step: scaled(pull, 1 / Math.max(Math.abs(h), sum(w.map(Math.abs)) / 100)) };
+    return { h, plain: scaled(pull, 1 / h), step: scaled(pull, 1 / Math.max(abs(h), sum(w.map(abs)) / 100)) };
   };
   const plain = [start], guarded = [start];
   for (let i = 0; i < STEPS; i++) {
@@ -43,7 +43,7 @@ export const numbers = live("pre-ring", {
   words: { h: "h at the start", end: "h at the end, guarded" },
   draw({ plane }, { points, sample, start }, { plain, guarded, height }) {
     plane.landscape(height);
-    plane.dots(points, GREY, 3);
+    plane.dots(points, INK, 2.5);
     for (const [path, color, dash] of [[plain, ORANGE, "5 4"], [guarded, GREEN]]) {
       const near = path.filter(p => p.every(Number.isFinite));
       plane.line(near, color, 2.5, dash);
@@ -74,7 +74,7 @@ live("pre-digit", {
     empty: { label: "Empty page", run: () => ({ picture: new Array(64).fill(0) }) },
     other: { label: "Another digit", run: ({ seed }) => ({ seed: seed + 1, picture: others[seed % others.length] }) },
   },
-  panels: mapped(titles, title => ({ title, width: 150, axes: false, x: [0, 8] })),
+  panels: mapped(titles, (title, name) => ({ title, width: name === "drawn" ? 190 : 110, axes: false, x: [0, 8] })),
   click: {
     panel: "drawn", label: "draw", start: [4, 4], paint: true,
     run: ({ picture }, at) => ({ picture: picture.map((v, i) => Math.min(1, v + 0.8 * Math.exp(-2.2 * distance2(at, [i % 8 + 0.5, 7.5 - (i >> 3)])))) }),

@@ -1,7 +1,7 @@
 // Chapter 11: a random sample of a matrix, and random features of a kernel.
 import {
-  BLUE, GREEN, GREY, INK, ORANGE, again, dot, gram, kernelOf, list, live, norm, orth, random, root, scaled, signed,
-  slider, sum,
+  BLUE, GREEN, GREY, INK, ORANGE, again, average, dot, kernelOf, largest, list, live, norm, orth, plus, random, root,
+  scaled, signed, slider, sum,
 } from "./controls.js";
 
 const SIZE = 60;
@@ -23,27 +23,27 @@ export const numbers = live("sketch-range", {
   },
   actions: { draw: again("Draw again") },
   panels: {
-    bars: { title: "singular values; those of the k terms in blue", x: [0, SIZE], y: [0, 1.1], width: 440, height: 220 },
-    errors: { title: "error", xTicks: [], width: 220, height: 220 },
+    bars: { title: "singular values; those of the k terms in blue", x: [0.5, SIZE + 0.5], y: [0, 1.1], width: 400, height: 220 },
+    errors: { title: "error", xTicks: [[1, "best"], [2, "sample"], [3, "bound"]], width: 220, height: 220 },
   },
   numbers: sampleNumbers,
-  words: { best: "best of rank k", error: "of the sample", bound: "bound on its mean", passes: "passes over X" },
+  words: { best: "least error of rank k", error: "of the sample", bound: "bound on its mean", passes: "passes over X" },
   draw({ bars, errors }, { k }, { s, best, error, bound }) {
     bars.bars(s, i => (i < k ? BLUE : GREY));
-    const kinds = [[best, GREEN, "best"], [error, BLUE, "sample"], [bound ?? 0, ORANGE, "bound"]];
-    errors.clear([0, 3], [0, 1.1 * Math.max(...kinds.map(kind => kind[0]))]);
-    errors.bars(kinds.map(kind => kind[0]), i => kinds[i][1]);
-    kinds.forEach(([y, , name], i) => { if (y) errors.text([i + 0.5, 0], name, "var(--live-paper)", 0, -6, "middle"); });
+    const heights = [best, error, bound ?? 0];
+    errors.clear([0.5, 3.5], [0, 1.1 * Math.max(...heights)]);
+    errors.bars(heights, i => [GREEN, BLUE, ORANGE][i]);
   },
 });
 
-// Gram matrix of points on a line, and by m/2 random waves.
-const LINE = list(48, i => [i / 8]);
+// Gram matrix of points on a line, and by m/2 random waves: cos(wx) cos(wy) + sin(wx) sin(wy) = cos(wx − wy).
+const LINE = list(48, i => i / 8);
 function waveNumbers({ m, sigma, seed }) {
-  const { normal } = random(seed), waves = list(m / 2, () => normal() / sigma);
-  const features = LINE.map(([x]) => waves.flatMap(w => [Math.cos(w * x), Math.sin(w * x)]).map(c => c * Math.sqrt(2 / m)));
-  const exact = gram(LINE, kernelOf({ sigma })), near = gram(features, dot), errors = near.flatMap((row, i) => row.map((v, j) => Math.abs(v - exact[i][j])));
-  return { exact, near, worst: Math.max(...errors), typical: norm(errors) / errors.length ** 0.5 };
+  const { normal } = random(seed), waves = list(m / 2, () => normal() / sigma), kernel = kernelOf({ sigma });
+  const matrix = f => { const row = LINE.map(f); return row.map((_, i) => row.map((_, j) => row[Math.abs(i - j)])); };
+  const exact = matrix(x => kernel([x], [0])), near = matrix(x => average(waves.map(w => Math.cos(w * x))));
+  const errors = near.flatMap((row, i) => plus(row, exact[i], -1));
+  return { exact, near, worst: largest(errors), typical: norm(errors) / errors.length ** 0.5 };
 }
 const square = { width: 180, axes: false };
 live("sketch-waves", {
@@ -54,7 +54,7 @@ live("sketch-waves", {
   },
   actions: { draw: again("Draw again") },
   panels: {
-    curve: { title: "the kernel, and m/2 waves (blue)", xLabel: "distance", x: [0, 6], y: [-1, 1.1], width: 400, height: 240 },
+    curve: { title: "the kernel, and m/2 waves (blue)", xLabel: "distance", x: [0, 6], y: [-1.1, 1.1], width: 400, height: 240 },
     exact: { title: "Gram matrix", ...square },
     near: { title: "by features", ...square },
   },
@@ -62,7 +62,7 @@ live("sketch-waves", {
   words: { typical: ["root mean squared error", 2], worst: ["largest error", 2] },
   draw({ curve, ...panels }, _, found) {
     for (const [name, color] of [["near", BLUE], ["exact", INK]]) {
-      curve.line(found[name][0].map((v, i) => [LINE[i][0], v]), color);
+      curve.line(found[name][0].map((v, i) => [LINE[i], v]), color);
       panels[name].picture(found[name], signed);
     }
   },

@@ -7,7 +7,7 @@ const variance = (kind, m) => { const b = found[kind][m - 1]; return dot(b, appl
 const share = (x, _, { exact }) => word(x / exact, "%");
 export const numbers = live("sparse-props", {
   params: { m: slider("loadings m", 5, 1, 13) },
-  panels: mapped(KINDS, ([title]) => ({ title, x: [0, 13], y: [-0.3, 1], width: 300, height: 170 })),
+  panels: mapped(KINDS, ([title]) => ({ title, x: [0.5, 13.5], y: [-0.3, 1], width: 150, height: 190, xLabel: "feature" })),
   numbers: ({ m }) => ({ ...mapped(KINDS, (_, kind) => variance(kind, m)), support: names.filter((_, i) => found.exact[m - 1][i]) }),
   words: {
     threshold: ["of the exact variance: thresholding", share], spca: ["SPCA", share], refitted: ["SPCA refitted", share],
@@ -16,8 +16,8 @@ export const numbers = live("sparse-props", {
   draw(panels, { m }) { mapped(KINDS, ([, color], kind) => panels[kind].bars(found[kind][m - 1], () => color)); },
 });
 live("sparse-path", {
-  params: { step: slider("penalty ℓ", 0, 0, penalties.length - 1, 1, { format: i => penalties[i].toPrecision(2) }) },
-  panels: { loadings: { title: "loadings of three components", x: [0, 13], y: [0, 3], width: 480, height: 160, axes: false } },
+  params: { step: slider("penalty ℓ", 0, 0, penalties.length - 1, 1, { format: i => String(+penalties[i].toPrecision(2)) }) },
+  panels: { loadings: { title: "13 loadings (columns) of 3 components (rows)", x: [0, 13], y: [0, 3], width: 480, height: 160, axes: false } },
   numbers: ({ step }) => ({ penalty: penalties[step], zeros: path[step].flat().filter(x => !x).length }),
   words: { zeros: "zeros among 39 loadings" },
   draw({ loadings }, { step }) {

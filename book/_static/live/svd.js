@@ -1,15 +1,14 @@
 // Chapter 1: a right angle that stays one, and a photograph as a sum of terms.
 import {
-  BLUE, GREEN, GREY, INK, ORANGE, angleOf, apply, column, dot, grey, handle, live, load, norm, plus, scaled, slider,
-  sum, svd, transpose, turn, unit,
+  BLUE, GREEN, GREY, INK, ORANGE, abs, angleOf, apply, column, dot, eigh, grey, handle, live, load, norm, plus, root,
+  scaled, slider, sum, times, transpose, turn, unit,
 } from "./controls.js";
 
 const partner = ([x, y]) => [-y, x];
-// A matrix by its columns, and a unit vector by its angle in degrees.
 function circleNumbers({ angle, a, b }) {
-  const A = transpose([a, b]), v = unit(angle), Av = apply(A, v), Aw = apply(A, partner(v)), { s, V } = svd(A);
-  const between = Math.atan2(Math.abs(dot(partner(Av), Aw)), dot(Av, Aw)) * 180 / Math.PI;
-  return { Av, Aw, length: norm(Av), between, s1: s[0] ?? 0, s2: s[1] ?? 0, best: s.length ? angleOf(column(V, 0)) : 0 };
+  const A = transpose([a, b]), v = unit(angle), Av = apply(A, v), Aw = apply(A, partner(v)), { values, vectors } = eigh(times(transpose(A), A));
+  const between = Math.atan2(abs(dot(partner(Av), Aw)), dot(Av, Aw)) * 180 / Math.PI;
+  return { Av, Aw, length: norm(Av), between, s1: root(values[0]), s2: root(values[1]), best: angleOf(column(vectors, 0)) };
 }
 
 export const numbers = live("svd-circle", {
@@ -38,7 +37,7 @@ export const numbers = live("svd-circle", {
     arrow(before, w, "w", ORANGE, scaled(w, 1.18));
     after.ellipse(zero, [1, 0], [0, 1], INK, 1, "2 3");
     after.ellipse(zero, a, b, INK, 1.2);
-    if (Math.abs(between - 90) < 1.5) { // a corner
+    if (abs(between - 90) < 1.5) { // a corner
       const [p, q] = [Av, Aw].map(u => scaled(u, 0.9 / (norm(u) || 1)));
       after.line([p, plus(p, q), q], GREEN);
     }
@@ -48,20 +47,19 @@ export const numbers = live("svd-circle", {
   },
 });
 
-// A photograph, grey from 0 to 1. Its terms are found once, in the page.
+// A photograph A, grey from 0 to 1. Its terms are found once, in the page: U from AAᵀ, and UᵀA = SVᵀ.
 const picture = (await load("photo.json")).rows.map(row => Array.from(atob(row), c => c.charCodeAt(0) / 255));
-const { U, s, V } = svd(picture), n = picture.length, d = picture[0].length, squares = s.map(x => x * x);
+const { values: squares, vectors: U } = eigh(picture.map(row => apply(picture, row))), right = times(transpose(U), picture), n = picture.length, d = picture[0].length;
 live("svd-rank", {
   params: { k: slider("terms k", 10, 0, n) },
   panels: {
-    sum: { title: "the sum of k terms", width: 340, height: 340 * n / d, axes: false },
-    values: { title: "singular values", x: [0, n], y: [0.01, 100], log: true, xLabel: "term", height: 240 },
+    sum: { title: "the sum of k terms", width: 340, x: [0, d], y: [0, n], axes: false },
+    values: { title: "singular values", x: [0.5, n + 0.5], y: [0.01, 100], log: true, xLabel: "term", height: 240 },
   },
   numbers: ({ k }) => ({ error: Math.sqrt(sum(squares.slice(k)) / sum(squares)), kept: k * (n + d + 1) }),
   words: { error: ["relative error", "%"], kept: ["numbers stored", x => `${x} of ${n * d}`] },
   draw(panels, { k }) {
-    const right = V.map(row => s.slice(0, k).map((x, j) => x * row[j]));
-    panels.sum.picture(U.map(row => apply(right, row)), grey);
-    panels.values.bars(s, i => (i < k ? BLUE : GREY));
+    panels.sum.picture(times(U.map(row => row.map((u, j) => (j < k ? u : 0))), right), grey);
+    panels.values.bars(squares.map(root), i => (i < k ? BLUE : GREY));
   },
 });
