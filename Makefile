@@ -1,6 +1,7 @@
 # make book    build the book into _build/html        make serve   build and serve it on localhost
 # make test    everything that must hold              make bench   speed beside other libraries (FULL=1: slow ones too)
 # make pdf     the whole book as one PDF              make clean   remove what was made
+# make wheel   the library as one file, in dist/      make lock    write down the versions in use
 # make notebooks   run the notebooks and store their outputs (NB=book/01_svd.ipynb for one)
 
 # Compiled modules are kept, also where the environment says otherwise: each worker and notebook starts sooner.
@@ -15,12 +16,15 @@ INSTALLED := .venv/installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on
 BUILT := $(addprefix tests/test_,book.py browser.py pages.py live.py page_answers.py)
 
-.PHONY: book pdf serve test library bench notebooks format lock clean
+CLOCK := start=$$(date +%s); took() { s=$$(($$(date +%s) - start)); echo "$$((s / 60)) min $$((s % 60)) s"; }
+
+.PHONY: book pdf serve test style together built library bench notebooks format lock wheel clean
 
 book: $(INSTALLED)
-	@echo "── Building the book (warnings are errors)"
-	@$(BIN)/jupyter-book build . -W -n --keep-going --quiet
-	@echo "The book is ready. Open file://$(CURDIR)/_build/html/index.html"
+	@echo "── Building the book (about a minute; warnings are errors)"
+	@$(CLOCK); $(BIN)/jupyter-book build . -W -n --keep-going --quiet \
+		|| { echo "The book was not built: the first warning above names the page and the line."; exit 1; }; \
+		echo "The book is ready after $$(took). Open file://$(CURDIR)/_build/html/index.html"
 
 serve: book
 	@echo "Serving on http://localhost:$(PORT)/ (Ctrl-C ends it)"
@@ -33,12 +37,22 @@ pdf: book
 	@$(MAKE) --no-print-directory book
 
 test: $(INSTALLED)
+	@$(CLOCK); $(MAKE) --no-print-directory style together built \
+		|| { echo "Something does not hold: see above after $$(took). CONTRIBUTING.md says what each check means."; \
+			echo "One test again, by itself: $(BIN)/python -m pytest -n 0 'tests/test_svd.py::test_name'"; exit 1; }; \
+		echo "Everything holds, after $$(took)."
+
+style: $(INSTALLED)
 	@echo "── 1/3 Style and types (ruff, mypy)"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+together:
 	@echo "── 2/3 Library and notebooks (pytest), and the book beside them"
 	@$(MAKE) --no-print-directory -j2 --output-sync=target book library
+
+built: $(INSTALLED)
 	@echo "── 3/3 The book as it was built, and every page in a browser (pytest)"
 	@$(BIN)/python -m pytest --dist=load $(BUILT)
 
@@ -64,8 +78,14 @@ lock: $(INSTALLED)
 	@$(BIN)/uv pip compile requirements.txt --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-package kpca-edu --no-annotate --custom-compile-command "make lock" -o requirements.lock
 
+wheel: $(INSTALLED)
+	@rm -rf build dist
+	@$(BIN)/python -m pip wheel . --quiet --no-deps --no-build-isolation -w dist
+	@rm -rf build
+	@echo "Built: $$(ls dist/*.whl)"
+
 clean:
-	rm -rf _build .venv
+	rm -rf _build build dist .venv
 
 $(INSTALLED): requirements.txt pyproject.toml $(wildcard $(LOCK))
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
