@@ -86,5 +86,6 @@ def test_pages_of_places_are_read_from_a_pdf():
     8 0 obj <</Type /Page>> endobj
     9 0 obj <</01_svd--rank [5 0 R /XYZ 0 700 0] /api-pca [7 0 R /XYZ 0 10 0]
     /01_svd [8 0 R /XYZ 0 700 0]>> endobj
+    4 0 obj <</Title (An entry of the outline) /Dest [7 0 R /XYZ 0 700 0]>> endobj
     """
     assert starts(pdf) == {"01_svd": 1, "01_svd--rank": 2, "api-pca": 3}

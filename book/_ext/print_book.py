@@ -268,13 +268,14 @@ article[id^="api-"] dl.py { margin-bottom: 0.9em; }
 """
 
 
-# A formula that is still too wide, as in a narrow column, is set smaller: paper can't scroll.
+# A formula that is still too wide is set smaller: paper can't scroll.
 SHRINK = """() => {
-    const wide = [...document.querySelectorAll("mjx-container")].map(
-        node => [node, node.clientWidth / node.scrollWidth]);
-    for (const [node, share] of wide.filter(([node, share]) => share && share < 0.995)) {
-        const size = parseFloat(getComputedStyle(node).fontSize);
-        node.style.setProperty("font-size", `${0.98 * share * size}px`, "important");
+    const wide = [...document.querySelectorAll("td mjx-container, mjx-container[display]")]
+        .map(node => [node, node.clientWidth, node.scrollWidth])
+        .filter(([, room, width]) => room && width > room + 4);
+    for (const [node, room, width] of wide) {
+        const size = parseFloat(getComputedStyle(node).fontSize) * 0.98 * room / width;
+        node.style.setProperty("font-size", `${size}px`, "important");
     }
 }"""
 
@@ -305,7 +306,7 @@ def starts(pdf: bytes) -> dict[str, int]:
         m[1].decode(): number[int(m[2])]
         for o in objects.values()
         for m in place.finditer(o)
-        if int(m[2]) in number
+        if int(m[2]) in number and m[1] != b"Dest"  # that is the outline's
     }
 
 
