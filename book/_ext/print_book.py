@@ -268,8 +268,10 @@ article[id^="api-"] dl.py { margin-bottom: 0.9em; }
 """
 
 
-# A formula that is still too wide is set smaller: paper can't scroll.
-SHRINK = """() => {
+# A picture higher than wide has more height; a formula that is still too wide is set smaller.
+FIT = """() => {
+    for (const picture of document.querySelectorAll("figure img"))
+        if (picture.naturalHeight > 0.95 * picture.naturalWidth) picture.style.maxHeight = "12cm";
     const wide = [...document.querySelectorAll("td mjx-container, mjx-container[display]")]
         .map(node => [node, node.clientWidth, node.scrollWidth])
         .filter(([, room, width]) => room && width > room + 4);
@@ -384,7 +386,7 @@ def printed(chromium: str) -> bytes:
             tab.evaluate("() => window.MathJax.startup.promise")
             tab.evaluate("() => document.fonts.ready")
             tab.wait_for_timeout(3000)  # page.js breaks formulas too wide
-            tab.evaluate(SHRINK)
+            tab.evaluate(FIT)
         with step("finding the page of each section (a minute)"):
             draft = tab.add_style_tag(content="img, svg { visibility: hidden }")
             known = numbered(tab, starts(tab.pdf(prefer_css_page_size=True)))
