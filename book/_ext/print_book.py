@@ -273,8 +273,8 @@ FIT = """() => {
     for (const picture of document.querySelectorAll("figure img"))
         if (picture.naturalHeight > 0.95 * picture.naturalWidth) picture.style.maxHeight = "12cm";
     const wide = [...document.querySelectorAll("td mjx-container, mjx-container[display]")]
-        .map(node => [node, node.clientWidth, node.scrollWidth])
-        .filter(([, room, width]) => room && width > room + 4);
+        .map(node => [node, node.clientWidth, node.firstElementChild.getBoundingClientRect().width])
+        .filter(([, room, width]) => room && width > room + 1);
     for (const [node, room, width] of wide) {
         const size = parseFloat(getComputedStyle(node).fontSize) * 0.98 * room / width;
         node.style.setProperty("font-size", `${size}px`, "important");
