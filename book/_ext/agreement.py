@@ -674,6 +674,7 @@ class AgreementTable(SphinxDirective):
     """Compute every case and write a table for each group."""
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(__file__)
         out: list[nodes.Node] = [
             row_filter(
                 "Filter the comparisons",

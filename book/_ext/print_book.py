@@ -48,7 +48,6 @@ NOTE = (
     " makes a check (✓) or loads what a notebook needs, the cells for your answers, and the names of"
     " the tests in the ledger: the notebooks and the pages have them."
 )
-SHORT = 16  # lines of code and output that are not torn apart
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,6 @@ def article(html: str, page: Page, there: dict[str, Page]) -> Tag:
     for field in body.select("dl.py.attribute"):
         if "Alias for field number" in field.get_text():  # tells nothing
             field.decompose()
-    for cell in body.select("div.cell"):
-        lines = sum(pre.get_text().count("\n") for pre in cell.select("pre"))
-        if lines <= SHORT and not cell.find("figure"):
-            cell["class"] = [*cell["class"], "print-whole"]
     for code in body.select("table code"):  # a long name breaks at its seams
         for text in code.find_all(string=True):
             first, *rest = re.split(r"(?<=[._])(?=\w)", text)
@@ -242,10 +237,12 @@ article.bd-article { font-size: 10pt; line-height: 1.45; }
 article.bd-article :is(p, ul, ol, pre, dl, table) { margin-bottom: 0.6em; }
 article.bd-article dd { margin-bottom: 0.3em; }
 article.bd-article table { font-size: 8.5pt; line-height: 1.35; }
+article.bd-article table:is(.ledger, .api-names, .agreement) { font-size: 8.5pt; }
 article.bd-article :is(th, td) { padding: 0.2em 0.5em !important; }
 article.bd-article h2 { margin-top: 1.3em; }
 article[id^="api-"]:not(#api-index) { break-before: auto; margin-top: 2.5em; font-size: 9pt; }
 article[id^="api-"]:not(#api-index) h1 { font-size: 15pt; margin-bottom: 0.5em !important; }
+article[id^="api-"]:not(#api-index) h2 { font-size: 13pt; }
 article[id^="api-"] dl.py { margin-bottom: 0.9em; }
 #index h1 { margin-top: 4cm !important; }
 #architecture svg { max-height: 9.5cm; }
@@ -253,7 +250,6 @@ article[id^="api-"] dl.py { margin-bottom: 0.9em; }
 #summary_sheet table { font-size: 1em; line-height: 1.25; width: 100%; }
 #summary_sheet :is(h1, h2) { font-size: 1.5em; margin: 0.6em 0 0.3em !important; }
 #summary_sheet mjx-container { font-size: 1em !important; }
-.print-whole { break-inside: avoid; }
 .print-imprint { margin-top: 3em; font-size: 9pt; color: #555; }
 .bd-article-container { padding: 0 1px !important; } /* else the edge of a box is cut off */
 #glossary { font-size: 9pt; }
@@ -268,10 +264,12 @@ article[id^="api-"] dl.py { margin-bottom: 0.9em; }
 """
 
 
-# A picture higher than wide has more height; a formula that is still too wide is set smaller.
+# A picture that is high has more height; a formula that is still too wide is set smaller.
 FIT = """() => {
-    for (const picture of document.querySelectorAll("figure img"))
-        if (picture.naturalHeight > 0.95 * picture.naturalWidth) picture.style.maxHeight = "12cm";
+    for (const picture of document.querySelectorAll("figure img")) {
+        const shape = picture.naturalHeight / picture.naturalWidth;
+        if (shape > 0.95) picture.style.maxHeight = shape > 1.3 ? "15cm" : "12cm";
+    }
     const wide = [...document.querySelectorAll("td mjx-container, mjx-container[display]")]
         .map(node => [node, node.clientWidth, node.firstElementChild.getBoundingClientRect().width])
         .filter(([, room, width]) => room && width > room + 1);
