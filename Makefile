@@ -27,7 +27,7 @@ pdf: $(INSTALLED)
 	@$(BIN)/python book/_ext/print_book.py --ready
 	@echo "── 1/3 The pages (a minute or two)"
 	@$(MAKE) --no-print-directory book
-	@echo "── 2/3 The PDF (about five minutes; a dot is ten seconds)"
+	@echo "── 2/3 The PDF (about five minutes, ten on a busy machine; a dot is ten seconds)"
 	@$(BIN)/python book/_ext/print_book.py
 	@echo "── 3/3 The pages once more, with a link to the PDF"
 	@$(MAKE) --no-print-directory book
