@@ -99,7 +99,7 @@ class PdfLink(SphinxDirective):
         return [
             nodes.raw(
                 "",
-                f"<p>To print or to keep: the whole book as {link}.</p>",
+                f'<p class="pdf-link">To print or to keep: the whole book as {link}.</p>',
                 format="html",
             )
         ]

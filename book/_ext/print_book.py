@@ -5,7 +5,8 @@
 
 Each page's article is taken as it is, its folds opened and its links turned to places of the one
 page. Chromium can't write the page numbers of a contents, so the book is printed twice: the first
-PDF tells on which page every chapter and section starts.
+PDF, without pictures and tags since nobody reads it, tells on which page every place is.
+``--ready`` only asks whether Chromium is there, before minutes have been spent.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 from posixpath import dirname, join, normpath
 from urllib.parse import urldefrag
@@ -33,14 +37,16 @@ FLAGS = "no-sandbox disable-gpu disable-quic no-first-run disable-background-net
 WIDTH = 665  # of the text on A4 in pixels of the browser: 210 − 34 mm
 # What belongs to the screen, and on the landing page what the contents replace.
 SCREEN = (
-    ".headerlink, .exercise-field, button, input, .start, #the-chapters, script"
+    ".headerlink, .exercise-field, .row-filter, .pdf-link, button, input, .start,"
+    " #the-chapters, script"
 )
 # Folded code that only a notebook needs.
 NOTEBOOK = re.compile("Plot code|Imports and set-up|Your answer")
 NOTE = (
-    "The folds of the pages are open here. Left out are the code that only draws a figure or loads"
-    " what a notebook needs, the cells for your answers, and the names of the tests in the ledger:"
-    " the notebooks and the pages have them."
+    "The folds of the pages are open here, and figures that move on the pages stand still: where the"
+    " text says to drag or to press, open the page. Left out are the code that only draws a figure,"
+    " makes a check (✓) or loads what a notebook needs, the cells for your answers, and the names of"
+    " the tests in the ledger: the notebooks and the pages have them."
 )
 
 
@@ -68,11 +74,9 @@ def pages() -> list[Page]:
     return found
 
 
-def article(page: Page, there: dict[str, Page]) -> Tag:
+def article(html: str, page: Page, there: dict[str, Page]) -> Tag:
     """Return what a page says, with ids, links and pictures as they must be in the one page."""
-    soup = BeautifulSoup(
-        (PAGES / f"{page.name}.html").read_text("utf8"), "html.parser"
-    )
+    soup = BeautifulSoup(html, "html.parser")
     body = soup.select_one("article.bd-article")
     assert body is not None, page.name
     for node in body.select(SCREEN):
@@ -84,6 +88,20 @@ def article(page: Page, there: dict[str, Page]) -> Tag:
             fold.replace_with(heading(fold.summary))
         else:
             fold["open"] = ""
+    for field in body.select("dl.py.attribute"):
+        if "Alias for field number" in field.get_text():  # tells nothing
+            field.decompose()
+    for code in body.select("table code"):  # a long name breaks at its seams
+        for text in code.find_all(string=True):
+            first, *rest = re.split(r"(?<=[._])(?=\w)", text)
+            seams = [(soup.new_tag("wbr"), piece) for piece in rest]
+            text.replace_with(first, *chain.from_iterable(seams))
+    known: set[str] = set()
+    for node in body.find_all(id=True):
+        if node["id"] in known:
+            del node["id"]
+        else:
+            known.add(str(node["id"]))
     for node in body.find_all(True):
         for name in ("id", "for", "aria-labelledby", "aria-describedby"):
             if node.get(name):
@@ -122,10 +140,9 @@ def together() -> str:
     """Return the book as one page of HTML."""
     listed = pages()
     there = {page.name: page for page in listed}
-    bodies = [article(page, there) for page in listed]
-    head = BeautifulSoup(
-        (PAGES / f"{listed[1].name}.html").read_text("utf8"), "html.parser"
-    ).head
+    html = [(PAGES / f"{page.name}.html").read_text("utf8") for page in listed]
+    bodies = [article(*each, there) for each in zip(html, listed, strict=True)]
+    head = BeautifulSoup(html[1], "html.parser").head
     assert head is not None
     styles = [str(s["href"]) for s in head.select("link[rel=stylesheet]")]
     links = "".join(
@@ -150,7 +167,9 @@ def together() -> str:
                 ),
             )
         if page.part:
-            entries.append(entry(page.key, title, "print-chapter"))
+            module = page.key.startswith("api-") and page.key != "api-index"
+            kind = "print-section" if module else "print-chapter"
+            entries.append(entry(page.key, title, kind))
             if re.match(r"\d", title):
                 sections = body.select("section > section > h2")
                 entries += [
@@ -171,6 +190,7 @@ def together() -> str:
         '<article class="bd-article" id="print-contents"><h1>Contents</h1>'
         f"<div>{''.join(entries)}</div><p>{NOTE}</p></article>"
     )
+    inner[0] = inner[0].removesuffix("</article>") + imprint() + "</article>"
     inner.insert(1, contents)
     return (
         '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
@@ -179,6 +199,13 @@ def together() -> str:
         '<div class="bd-main"><div class="bd-content"><div class="bd-article-container">'
         f"{''.join(inner)}</div></div></div></body></html>"
     )
+
+
+def imprint() -> str:
+    """Return who wrote the book and what one may do with it, as the foot of every page says."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
+    who = escape(f"{config['author']}, {config['copyright']}")
+    return f'<div class="print-imprint"><p>{who}.</p>{config["html"]["extra_footer"]}</div>'
 
 
 def heading(node: Tag | None) -> str:
@@ -210,9 +237,21 @@ article.bd-article { font-size: 10pt; line-height: 1.45; }
 article.bd-article :is(p, ul, ol, pre, dl, table) { margin-bottom: 0.6em; }
 article.bd-article dd { margin-bottom: 0.3em; }
 article.bd-article table { font-size: 8.5pt; line-height: 1.35; }
+article.bd-article table:is(.ledger, .api-names, .agreement) { font-size: 8.5pt; }
 article.bd-article :is(th, td) { padding: 0.2em 0.5em !important; }
 article.bd-article h2 { margin-top: 1.3em; }
 article[id^="api-"]:not(#api-index) { break-before: auto; margin-top: 2.5em; font-size: 9pt; }
+article[id^="api-"]:not(#api-index) h1 { font-size: 15pt; margin-bottom: 0.5em !important; }
+article[id^="api-"]:not(#api-index) h2 { font-size: 13pt; }
+article[id^="api-"] dl.py { margin-bottom: 0.9em; }
+#index h1 { margin-top: 4cm !important; }
+#architecture svg { max-height: 9.5cm; }
+#summary_sheet { font-size: 7.5pt; line-height: 1.3; }
+#summary_sheet table { font-size: 1em; line-height: 1.25; width: 100%; }
+#summary_sheet :is(h1, h2) { font-size: 1.5em; margin: 0.6em 0 0.3em !important; }
+#summary_sheet mjx-container { font-size: 1em !important; }
+.print-imprint { margin-top: 3em; font-size: 9pt; color: #555; }
+.bd-article-container { padding: 0 1px !important; } /* else the edge of a box is cut off */
 #glossary { font-size: 9pt; }
 .print-part { font-size: 0.9rem; font-weight: 600; color: #555; margin: 0 0 0.6rem; }
 #print-contents > div { columns: 2; column-gap: 2.2rem; font-size: 8.5pt; line-height: 1.45; }
@@ -220,8 +259,25 @@ article[id^="api-"]:not(#api-index) { break-before: auto; margin-top: 2.5em; fon
 #print-contents a { display: flex; gap: 0.6em; justify-content: space-between; break-inside: avoid; }
 #print-contents .print-chapter { font-weight: 600; margin-top: 0.35em; }
 #print-contents .print-section { padding-left: 1.2em; }
+#print-contents > p { margin-top: 1.5em; }
 .print-number { font-variant-numeric: tabular-nums; }
 """
+
+
+# A picture that is high has more height; a formula that is still too wide is set smaller.
+FIT = """() => {
+    for (const picture of document.querySelectorAll("figure img")) {
+        const shape = picture.naturalHeight / picture.naturalWidth;
+        if (shape > 0.95) picture.style.maxHeight = shape > 1.3 ? "15cm" : "12cm";
+    }
+    const wide = [...document.querySelectorAll("td mjx-container, mjx-container[display]")]
+        .map(node => [node, node.clientWidth, node.firstElementChild.getBoundingClientRect().width])
+        .filter(([, room, width]) => room && width > room + 1);
+    for (const [node, room, width] of wide) {
+        const size = parseFloat(getComputedStyle(node).fontSize) * 0.98 * room / width;
+        node.style.setProperty("font-size", `${size}px`, "important");
+    }
+}"""
 
 
 def starts(pdf: bytes) -> dict[str, int]:
@@ -250,57 +306,114 @@ def starts(pdf: bytes) -> dict[str, int]:
         m[1].decode(): number[int(m[2])]
         for o in objects.values()
         for m in place.finditer(o)
-        if int(m[2]) in number
+        if int(m[2]) in number and m[1] != b"Dest"  # that is the outline's
     }
 
 
+@contextmanager
+def step(words: str) -> Iterator[None]:
+    """Say what begins, then a dot every ten seconds while it lasts, and the seconds that it took."""
+    print(f"   {words} ", end="", flush=True)
+    start, over = time.perf_counter(), threading.Event()
+
+    def dots() -> None:
+        while not over.wait(10):
+            print(".", end="", flush=True)
+
+    ticking = threading.Thread(target=dots, daemon=True)
+    ticking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        ticking.join()
+        print(f" {time.perf_counter() - start:.0f} s", flush=True)
+
+
 def main() -> int:
-    """Print the book; 1 with a sentence if something is missing."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    chromium = next(filter(None, map(shutil.which, names)), None)
-    if chromium is None or not (PAGES / "book/index.html").exists():
-        what = "Chromium" if chromium is None else f"{PAGES}: run make book"
-        print(f"The PDF needs {what}.", file=sys.stderr)
-        return 1
+    """Print the book; 1 with a sentence that says what to do if something is missing or fails."""
+    names = "chromium chromium-browser google-chrome google-chrome-stable"
+    chromium = next(filter(None, map(shutil.which, names.split())), None)
+    if chromium is None:
+        return failed(
+            "Chromium prints the PDF, and this machine has none. Install Chromium or Google Chrome"
+            " (Debian and Ubuntu: apt install chromium) and run make pdf again."
+        )
+    if "--ready" in sys.argv:
+        return 0
+    if not (PAGES / "book/index.html").exists():
+        return failed(f"{PAGES} has no book yet: run make book first.")
+    from playwright.sync_api import Error
+
+    try:
+        data = printed(chromium)
+    except Error as error:
+        return failed(
+            f"Chromium could not print the book: {error.message.splitlines()[0]}\nIt needs about"
+            " 3 GB of free memory. Close other programs and run make pdf again."
+        )
+    PDF.write_bytes(data)
+    many = len(re.findall(rb"/Type /Page\b", data))
+    print(f"The PDF is ready: {PDF} ({many} pages, {len(data) / 1e6:.1f} MB)")
+    return 0
+
+
+def failed(words: str) -> int:
+    print(words, file=sys.stderr)
+    return 1
+
+
+def printed(chromium: str) -> bytes:
+    """Return the PDF of the book, with page numbers in its contents."""
     from playwright.sync_api import sync_playwright
 
-    start = time.perf_counter()
-    with _served(PAGES, together()) as address, sync_playwright() as playwright:
-        flags = [f"--{flag}" for flag in FLAGS.split()]
+    with step("putting the pages of the book together"):
+        book = together()
+    with _served(PAGES, book) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium, args=flags
+            executable_path=chromium,
+            args=[f"--{flag}" for flag in FLAGS.split()],
         )
-        page = browser.new_page(
+        tab = browser.new_page(
             color_scheme="light", viewport={"width": WIDTH, "height": 1000}
         )
-        page.set_default_timeout(3_600_000)  # thousands of formulas
-        page.emulate_media(media="print")
-        page.goto(f"{address}/print.html", wait_until="load")
-        page.evaluate("() => window.MathJax.startup.promise")
-        page.evaluate("() => document.fonts.ready")
-        page.wait_for_timeout(3000)  # page.js breaks formulas that are too wide
-        known: dict[str, int] = {}
-        for _ in range(3):
-            data = page.pdf(
-                prefer_css_page_size=True,
-                print_background=True,
-                outline=True,
-                tagged=True,
-            )
+        tab.set_default_timeout(3_600_000)  # thousands of formulas
+        tab.emulate_media(media="print")
+        with step("typesetting thousands of formulas (one to three minutes)"):
+            tab.goto(f"{address}/print.html", wait_until="load")
+            tab.evaluate("() => window.MathJax.startup.promise")
+            tab.evaluate("() => document.fonts.ready")
+            tab.wait_for_timeout(3000)  # page.js breaks formulas too wide
+            tab.evaluate(FIT)
+        with step("finding the page of each section (a minute)"):
+            draft = tab.add_style_tag(content="img, svg { visibility: hidden }")
+            known = numbered(tab, starts(tab.pdf(prefer_css_page_size=True)))
+            draft.evaluate("node => node.remove()")
+        for _ in range(2):  # once more if the numbers have moved anything
+            with step("printing (a minute or two)"):
+                data = tab.pdf(
+                    prefer_css_page_size=True,
+                    print_background=True,
+                    outline=True,
+                    tagged=True,
+                )
             found, known = known, starts(data)
             if found == known:
                 break
-            page.evaluate(
-                """known => document.querySelectorAll(".print-number").forEach(node => {
-                    node.textContent = known[node.dataset.place] ?? "";
-                })""",
-                known,
-            )
+            numbered(tab, known)
         browser.close()
-    PDF.write_bytes(data)
-    seconds = time.perf_counter() - start
-    print(f"{PDF} ({len(data) / 1e6:.1f} MB, {seconds:.0f} s)")
-    return 0
+    return data
+
+
+def numbered(tab, known: dict[str, int]) -> dict[str, int]:
+    """Write the numbers of pages into the contents."""
+    tab.evaluate(
+        """known => document.querySelectorAll(".print-number").forEach(node => {
+            node.textContent = known[node.dataset.place] ?? "";
+        })""",
+        known,
+    )
+    return known
 
 
 class _served:
