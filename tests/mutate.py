@@ -18,6 +18,7 @@ import collections
 import contextlib
 import gc
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -274,7 +275,9 @@ class Bench:
             tests = set().union(*(self.reached[mutant.name][line] for line in mutant.lines))
         killers = self.killers[mutant.path]
         order = sorted(tests, key=lambda t: (-killers[t], self.seconds[t]))
-        return [self.items[test] for test in order]
+        spent = itertools.accumulate(self.seconds[test] for test in order)
+        chosen = zip(order, spent, strict=True)
+        return [self.items[t] for t, until in chosen if until - self.seconds[t] < self.asked.budget]
 
     # ── Processes ──
 
@@ -409,6 +412,7 @@ def main():
     words.add_argument("--only", default="", help="modules whose path holds this text")
     words.add_argument("--again", type=Path, help="only the survivors of this log")
     words.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    words.add_argument("--budget", type=float, default=60, help="seconds of tests for a mutant")
     words.add_argument("--log", type=Path, help="a file to write one line a mutant to")
     words.add_argument("--slow", action="store_true", help="all in a copy, from scratch")
     words.add_argument("--control", action="store_true", help="no mutants: do sound ones pass?")
