@@ -64,6 +64,7 @@ class Mutant:
     """
 
     path: Path
+    whole: bytes
     line: int
     code: str
     start: int
@@ -80,13 +81,12 @@ class Mutant:
     @property
     def words(self):
         """The path, line of code and change, as equivalent_mutants.txt writes them."""
-        old = self.path.read_bytes()[self.start : self.stop].decode().strip()
+        old = self.whole[self.start : self.stop].decode().strip()
         which = f" #{self.which}" if self.which > 1 else ""
         return f"{self.name} | {self.code} | {old} → {self.new}{which}"
 
     def source(self):
-        whole = self.path.read_bytes()
-        return whole[: self.start] + self.new.encode() + whole[self.stop :]
+        return self.whole[: self.start] + self.new.encode() + self.whole[self.stop :]
 
 
 def places(source):
@@ -154,13 +154,14 @@ def mutants():
     for path in sorted([*ROOT.glob("kpca_edu/*.py"), *ROOT.glob("kpca_edu/_engine/*.py")]):
         if path.stem in LEFT_OUT:
             continue
-        source, seen = path.read_text("utf8"), collections.Counter()
+        whole, seen = path.read_bytes(), collections.Counter()
+        source = whole.decode()
         code = source.splitlines()
         for line, start, stop, new, *rest in sorted(places(source), key=lambda p: p[:3]):
-            key = (line, source.encode()[start:stop], new)
+            key = (line, whole[start:stop], new)
             seen[key] += 1
             text = code[line - 1].strip()
-            found.append(Mutant(path, line, text, start, stop, new, seen[key], *rest))
+            found.append(Mutant(path, whole, line, text, start, stop, new, seen[key], *rest))
     return found
 
 
@@ -169,6 +170,21 @@ def test_files():
     left_out = {f"test_{name}.py" for name in BUILT | NO_LIBRARY}
     tests = [p for p in sorted(ROOT.glob("tests/test_*.py")) if p.name not in left_out]
     return ["kpca_edu", *(str(p.relative_to(ROOT)) for p in tests)]
+
+
+def key_of(file, part):
+    """Return a text that changes with a file of tests, its helpers and all files that it reaches."""
+    helpers = [
+        p for p in ROOT.glob("tests/*.py") if p.name[:5] != "test_" and p.name != "mutate.py"
+    ]
+    paths = [
+        ROOT / file,
+        ROOT / "conftest.py",
+        *helpers,
+        *(ROOT / name for name in part["reached"]),
+    ]
+    parts = (p.read_bytes() for p in sorted(paths) if p.exists())
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 class Bench:
@@ -204,19 +220,11 @@ class Bench:
 
     def record(self):
         """Return {file: {line: {tests}}} and the seconds of each test; _build/ keeps both."""
-        common = [*ROOT.glob("kpca_edu/**/*.py"), *ROOT.glob("tests/*.py"), ROOT / "conftest.py"]
-        common = [p for p in common if not p.name.startswith("test_") and p.name != "mutate.py"]
-        base = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(common)))
         by_file = collections.defaultdict(list)
         for item in self.items.values():
             by_file[item.nodeid.split("::")[0]].append(item)
-        keys = {}
-        for file in by_file:
-            key = base.copy()
-            key.update((ROOT / file).read_bytes())
-            keys[file] = key.hexdigest()
         kept = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-        kept = {file: part for file, part in kept.items() if part["key"] == keys.get(file)}
+        kept = {file: part for file, part in kept.items() if part["key"] == key_of(file, part)}
         missing = [file for file in by_file if file not in kept]
         print(
             f"Noting which of {len(self.items)} tests reaches what, {len(missing)} files",
@@ -226,11 +234,11 @@ class Bench:
             part = json.loads(text or '{"failed": "something"}')
             if "failed" in part:  # it would count every mutant as killed
                 sys.exit(f"{part['failed']} in {file} fails without any mutant: mend that first.")
-            kept[file] = {"key": keys[file], **part}
+            kept[file] = {"key": key_of(file, part), **part}
             RECORD.parent.mkdir(exist_ok=True)
             RECORD.write_text(json.dumps(kept))
         reached, seconds = collections.defaultdict(lambda: collections.defaultdict(set)), {}
-        for part in kept.values():
+        for part in (kept[file] for file in by_file):
             seconds.update(part["seconds"])
             for path, lines in part["reached"].items():
                 for line, tests in lines.items():
