@@ -173,7 +173,7 @@ def test_files():
 
 
 def key_of(file, part):
-    """Return a text that changes with a file of tests, its helpers and all files that it reaches."""
+    """Return a text that changes with a file of tests, its helpers and what it reaches."""
     helpers = [
         p for p in ROOT.glob("tests/*.py") if p.name[:5] != "test_" and p.name != "mutate.py"
     ]
@@ -236,7 +236,9 @@ class Bench:
                 sys.exit(f"{part['failed']} in {file} fails without any mutant: mend that first.")
             kept[file] = {"key": key_of(file, part), **part}
             RECORD.parent.mkdir(exist_ok=True)
-            RECORD.write_text(json.dumps(kept))
+            beside = RECORD.with_suffix(f".{os.getpid()}")
+            beside.write_text(json.dumps(kept))
+            beside.replace(RECORD)
         reached, seconds = collections.defaultdict(lambda: collections.defaultdict(set)), {}
         for part in (kept[file] for file in by_file):
             seconds.update(part["seconds"])
