@@ -12,6 +12,7 @@ from kpca_edu._engine.covariance import (
     covariance_of,
     falling_order,
     largest,
+    power_of_two,
     principal_directions,
     unit_columns,
 )
@@ -29,6 +30,7 @@ from kpca_edu._engine.elastic_net import (
     solve,
     stretch_with,
 )
+from kpca_edu._engine.sparsity import listed
 from kpca_edu._engine.subsets import Nodes, row_bound, split
 from kpca_edu._engine.supports import Steps, along_paths, alternate, in_turn
 from kpca_edu.sparse_pca import (
@@ -336,3 +338,16 @@ def test_the_first_loading_that_vanishes_ends_the_step():
     _stop_at_the_first_zero(b, signs, T, new, new < 0)
     np.testing.assert_allclose(b, [1 - 2 / 6, 0, 2 - 1 / 6, 0], atol=1e-15)
     assert signs.tolist() == [1, 0, 1, 0]
+
+
+def test_the_smallest_variance_that_a_double_holds():
+    tiny = np.finfo(float).tiny
+    assert power_of_two(1.0, -1022) == tiny
+    for value, exponent, words in [(0.5, -1022, "too small"), (1.0, 1024, "too large")]:
+        with pytest.raises(ValueError, match=words):
+            power_of_two(value, exponent)
+
+
+def test_six_numbers_are_listed():
+    assert listed(np.arange(6)) == "0, 1, 2, 3, 4, 5"
+    assert listed(np.arange(7)) == "0, 1, 2, 3, 4, 5, …"
