@@ -230,8 +230,8 @@ def defaults_of(module, kind):
                     yield f"{module.__name__}.{member.__qualname__}", parameter
 
 
-PARTS = [info.name for info in pkgutil.walk_packages(kpca_edu.__path__, "kpca_edu.")]
-PARTS = [name for name in PARTS if ".exercises" not in name]
+NAMES = [info.name for info in pkgutil.walk_packages(kpca_edu.__path__, "kpca_edu.")]
+NAMES = [name for name in NAMES if ".exercises" not in name]
 
 
 def test_defaults_of_flags():
@@ -239,7 +239,7 @@ def test_defaults_of_flags():
 
     Only what multiplies a matrix as it comes, the eigensolver, does not centre by itself.
     """
-    modules = map(importlib.import_module, PARTS)
+    modules = map(importlib.import_module, NAMES)
     flags = [flag for module in modules for flag in defaults_of(module, [bool])]
     assert len(flags) > 80
     for owner, parameter in flags:
@@ -303,7 +303,7 @@ NUMBERS = {  # argument: its default where that is a number, or the functions wi
 def test_defaults_that_are_numbers():
     """Who leaves an argument out gets the number that the table has: another is another answer."""
     found = {}
-    for module in map(importlib.import_module, (name for name in PARTS if "_engine" not in name)):
+    for module in map(importlib.import_module, (name for name in NAMES if "_engine" not in name)):
         for owner, parameter in defaults_of(module, [int, float]):
             name = owner.removeprefix(f"{module.__name__}.").removesuffix(".__init__")
             found.setdefault(parameter.name, {}).setdefault(parameter.default, set()).add(name)
