@@ -34,11 +34,14 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 os.chdir(ROOT)
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 os.environ["OMP_NUM_THREADS"] = "1"
 RECORD = ROOT / "_build" / "mutate.json"
+THIS = Path(__file__).resolve()
+FILES = [*ROOT.glob("kpca_edu/**/*.py"), *ROOT.glob("tests/*.py"), ROOT / "conftest.py"]
+FILES = {path: path.read_bytes() for path in FILES}  # as they were when they were imported
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.txt"
 BUILT = {"book", "browser", "pages", "live", "page_answers"}  # these tests need the built book
 NO_LIBRARY = {"exercises", "notes", "errata", "package"}  # these look at other things
@@ -151,10 +154,10 @@ def places(source):
 def mutants():
     """Return every mutant of the library."""
     found = []
-    for path in sorted([*ROOT.glob("kpca_edu/*.py"), *ROOT.glob("kpca_edu/_engine/*.py")]):
-        if path.stem in LEFT_OUT:
+    for path, whole in sorted(FILES.items()):
+        if path.parent.name not in ("kpca_edu", "_engine") or path.stem in LEFT_OUT:
             continue
-        whole, seen = path.read_bytes(), collections.Counter()
+        seen = collections.Counter()
         source = whole.decode()
         code = source.splitlines()
         for line, start, stop, new, *rest in sorted(places(source), key=lambda p: p[:3]):
@@ -174,17 +177,10 @@ def test_files():
 
 def key_of(file, part):
     """Return a text that changes with a file of tests, its helpers and what it reaches."""
-    helpers = [
-        p for p in ROOT.glob("tests/*.py") if p.name[:5] != "test_" and p.name != "mutate.py"
-    ]
-    paths = [
-        ROOT / file,
-        ROOT / "conftest.py",
-        *helpers,
-        *(ROOT / name for name in part["reached"]),
-    ]
-    parts = (p.read_bytes() for p in sorted(paths) if p.exists())
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+    helpers = {p for p in FILES if p.parent.name == "tests" and p.name[:5] != "test_"}
+    reached = {ROOT / name for name in part["reached"]}
+    used = helpers | reached | {ROOT / file, ROOT / "conftest.py"}
+    return hashlib.sha256(b"".join(FILES[p] for p in sorted(used - {THIS}))).hexdigest()
 
 
 class Bench:
@@ -277,7 +273,7 @@ class Bench:
             names = set(re.findall(r"\w+", mutant.code.split("=")[0].split(":")[0]))
             tests = set()
             for name, lines in self.reached.items():
-                code = (ROOT / name).read_text("utf8").splitlines()
+                code = FILES[ROOT / name].decode().splitlines()
                 for line, more in lines.items():
                     if names & set(re.findall(r"\w+", code[line - 1])):
                         tests |= more
@@ -405,7 +401,7 @@ class Bench:
         """Patch each module with its own source: every test must pass still."""
 
         def whole(path):
-            self.patch(path, path.read_bytes(), True)
+            self.patch(path, FILES[path], True)
             tests = set().union(*self.reached[str(path.relative_to(ROOT))].values())
             order = sorted(tests, key=self.seconds.get)[:400]
             return self.passes([self.items[test] for test in order])
