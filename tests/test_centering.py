@@ -946,3 +946,9 @@ def test_the_bottom_of_the_laplacian_is_kernel_pca_of_its_pseudo_inverse():
     inverse = linalg.pinvh(np.diag(W.sum(axis=1)) - W)
     found = linalg.eigh(center_gram(inverse))[1][:, -2:]
     assert np.degrees(linalg.subspace_angles(found, graph)).max() < 1e-5
+
+
+def test_as_many_coordinates_as_dimensions_need_no_warning(recwarn):
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    assert classical_mds(cdist(X, X), 2).k == 2
+    assert not recwarn.list

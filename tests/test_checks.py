@@ -3,6 +3,7 @@
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -402,3 +403,11 @@ def test_tall_columns_may_add_up_more_rounding():
     assert projector(U).shape == (1000, 1000)
     with pytest.raises(ValueError, match="not orthonormal"):
         projector(np.eye(4, 1) * (1 + 1e-6))
+
+
+def test_only_tables_have_names_of_columns():
+    """What has columns and no rows to be picked is no table, nor is one with numbers as names."""
+    assert column_names(pd.DataFrame({"a": [1.0]})) == ("a",)
+    assert column_names(pd.DataFrame([[1.0]])) is None
+    assert column_names(SimpleNamespace(columns=["a"])) is None
+    assert column_names(SimpleNamespace(iloc=[])) is None

@@ -243,3 +243,11 @@ def test_shapes_that_do_not_fit_and_tolerances_that_are_none():
 def test_every_public_name_is_tested_here():
     """All that the module offers is imported by this file."""
     assert set(module.__all__) <= set(globals())
+
+
+def test_no_angle_is_not_above_no_tolerance():
+    """Equal spans pass with tol=0: an angle of zero is not above it."""
+    axis = np.eye(3)[:, :1]
+    assert same_subspace(axis, -axis, tol=0)
+    assert not same_subspace(axis, np.eye(3)[:, 1:2], tol=1.5)
+    assert same_subspace(axis, np.eye(3)[:, 1:2], tol=1.6)

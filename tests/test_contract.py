@@ -218,16 +218,20 @@ SWITCHED_ON = {  # a flag is off unless it is listed here
 }
 
 
-def flags_of(module):
-    """Yield every flag with its default in the functions and classes of a module."""
+def defaults_of(module, kind):
+    """Yield every argument whose default is of a kind, in the functions and classes of a module."""
     for thing in vars(module).values():
         if getattr(thing, "__module__", "") != module.__name__ or not callable(thing):
             continue
         members = [thing, *vars(thing).values()] if inspect.isclass(thing) else [thing]
         for member in filter(inspect.isfunction, members):
             for parameter in inspect.signature(member).parameters.values():
-                if isinstance(parameter.default, bool):
+                if type(parameter.default) in kind:
                     yield f"{module.__name__}.{member.__qualname__}", parameter
+
+
+NAMES = [info.name for info in pkgutil.walk_packages(kpca_edu.__path__, "kpca_edu.")]
+NAMES = [name for name in NAMES if ".exercises" not in name]
 
 
 def test_defaults_of_flags():
@@ -235,13 +239,80 @@ def test_defaults_of_flags():
 
     Only what multiplies a matrix as it comes, the eigensolver, does not centre by itself.
     """
-    names = [info.name for info in pkgutil.walk_packages(kpca_edu.__path__, "kpca_edu.")]
-    modules = [importlib.import_module(name) for name in names if ".exercises" not in name]
-    flags = [flag for module in modules for flag in flags_of(module)]
+    modules = map(importlib.import_module, NAMES)
+    flags = [flag for module in modules for flag in defaults_of(module, [bool])]
     assert len(flags) > 80
     for owner, parameter in flags:
         on = parameter.name in SWITCHED_ON and "_engine.eigen." not in owner
         assert parameter.default is on, f"{owner}({parameter.name})"
+
+
+NUMBERS = {  # argument: its default where that is a number, or the functions with each default
+    "coef0": 1,
+    "degree": {2: "polynomial polynomial_features", 3: "KernelPCA"},
+    "delta": 0.05,
+    "every": 100,
+    "failure": {0.1: "convergence_bound steps_needed value_bound", 0.01: "spectral_norm_bounds"},
+    "folds": 5,
+    "gamma": 1.0,
+    "l1": 0.0,
+    "max_iter": {
+        500: "fixed_point_preimage gradient_preimage",
+        1000: "generalized_power subspace_iteration truncated_power",
+        5000: "SparsePCA fit_sparse_pca",
+        10_000: "ProbabilisticPCA coordinate_descent fit_ppca_em power_eigen power_iteration "
+        "svd_by_deflation svd_by_projection",
+    },
+    "max_samples": {500: "fit_score_regression", 2000: "median_sigma"},
+    "n_components": 100,
+    "n_iter": {
+        0: "range_error_bound range_finder",
+        4: "randomized_svd",
+        50: "spectral_norm_bounds",
+    },
+    "n_oversamples": 10,
+    "n_samples": 1,
+    "neighbors": 10,
+    "noise": 0.0,
+    "offset": {1.0: "polynomial polynomial_features", 0.0: "sigmoid"},
+    "oversample": {4: "subspace_iteration", 10: "randomized_svd range_error_bound"},
+    "quantile": 0.95,
+    "rate": 10.0,
+    "repeats": {100: "choose_k_by_parallel_analysis parallel_variances", 200: "bootstrap_pca"},
+    "restarts": 1,
+    "ridge": {
+        0.0: "coordinate_descent elastic_net_path sparse_direction sparse_pca_objective",
+        0.01: "SparsePCA fit_sparse_pca",
+    },
+    "rng": 0,
+    "scale": 1.0,
+    "starts": 2,
+    "tol": {
+        0: "KernelPCA PCA",
+        1e-12: "ProbabilisticPCA fit_ppca_em",
+        1e-10: "coordinate_descent generalized_power truncated_power",
+        1e-8: "same_subspace",
+        1e-7: "gradient_preimage",
+        1e-6: "SparsePCA fit_sparse_pca",
+        1e-5: "fixed_point_preimage",
+    },
+    "unit": 1.0,
+}
+
+
+def test_defaults_that_are_numbers():
+    """Who leaves an argument out gets the number that the table has: another is another answer."""
+    found = {}
+    for module in map(importlib.import_module, (name for name in NAMES if "_engine" not in name)):
+        for owner, parameter in defaults_of(module, [int, float]):
+            name = owner.removeprefix(f"{module.__name__}.").removesuffix(".__init__")
+            found.setdefault(parameter.name, {}).setdefault(parameter.default, set()).add(name)
+    assert found.keys() == NUMBERS.keys()
+    for name, defaults in NUMBERS.items():
+        if isinstance(defaults, dict):
+            assert found[name] == {value: set(who.split()) for value, who in defaults.items()}
+        else:
+            assert found[name].keys() == {defaults}, name
 
 
 @each_function

@@ -12,20 +12,25 @@ from kpca_edu._engine.covariance import (
     covariance_of,
     falling_order,
     largest,
+    power_of_two,
     principal_directions,
     unit_columns,
 )
 from kpca_edu._engine.elastic_net import (
+    Collinear,
     ElasticNets,
     FixedNets,
     HeldNets,
     Quadratic,
     RidgeNets,
+    _stop_at_the_first_zero,
     _value,
     elastic_net,
     path,
+    solve,
     stretch_with,
 )
+from kpca_edu._engine.sparsity import listed
 from kpca_edu._engine.subsets import Nodes, row_bound, split
 from kpca_edu._engine.supports import Steps, along_paths, alternate, in_turn
 from kpca_edu.sparse_pca import (
@@ -311,3 +316,38 @@ def test_the_value_that_decides_how_many_leave():
     """bᵀQb − 2bᵀc + l1‖b‖₁, each term with its sign."""
     G, c, b = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([1.0, -3.0]), np.array([2.0, -1.0])
     assert _value(G, c, 0.25, b) == pytest.approx(7.0 - 10.0 + 0.75)
+
+
+@pytest.mark.parametrize("gap", [2.0**-51, 2.0**-40])
+def test_collinear_is_what_rounding_can_not_tell_from_it(gap):
+    """Without a ridge the smallest pivot must be above 1e-14 of the largest variance."""
+    G, c = np.array([[1.0, 1 - gap], [1 - gap, 1.0]]), np.array([1.0, 0.5])
+    if gap > 1e-14:
+        x = solve(G, c)
+        np.testing.assert_allclose(gap * x, [0.25, -0.25], rtol=1e-3)
+        return
+    with pytest.raises(Collinear, match="with ridge=0 the minimum is not unique"):
+        solve(G, c)
+    assert np.isfinite(solve(G + 1e-3 * np.eye(2), c, 1e-3)).all()
+
+
+def test_the_first_loading_that_vanishes_ends_the_step():
+    """From (1, 2, 4) to (−1, 1, −20) the first zero comes after a sixth of the way."""
+    b, signs, T = np.array([1.0, 0.0, 2.0, 4.0]), np.array([1.0, 0, 1, 1]), np.array([0, 2, 3])
+    new = np.array([-1.0, 1.0, -20.0])
+    _stop_at_the_first_zero(b, signs, T, new, new < 0)
+    np.testing.assert_allclose(b, [1 - 2 / 6, 0, 2 - 1 / 6, 0], atol=1e-15)
+    assert signs.tolist() == [1, 0, 1, 0]
+
+
+def test_the_smallest_variance_that_a_double_holds():
+    tiny = np.finfo(float).tiny
+    assert power_of_two(1.0, -1022) == tiny
+    for value, exponent, words in [(0.5, -1022, "too small"), (1.0, 1024, "too large")]:
+        with pytest.raises(ValueError, match=words):
+            power_of_two(value, exponent)
+
+
+def test_six_numbers_are_listed():
+    assert listed(np.arange(6)) == "0, 1, 2, 3, 4, 5"
+    assert listed(np.arange(7)) == "0, 1, 2, 3, 4, 5, …"

@@ -633,3 +633,22 @@ class TestEngine:
         code = "import kpca_edu, sys; print('sklearn' in sys.modules)"
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert run.stdout.strip() == "False", run.stderr
+
+
+def test_few_samples_have_one_direction_less():
+    """Unless told, sparse PCA looks for as many directions as centred rows can have."""
+    X = np.random.default_rng(0).standard_normal((4, 6))
+    assert SparsePCA(nonzeros=2).fit(X).n_components_ == 3
+
+
+def test_a_closed_form_takes_one_step():
+    assert ProbabilisticPCA(1).fit(IRIS).n_iter_ == 1
+
+
+def test_names_of_kernels_have_the_defaults_of_scikit_learn():
+    """With a landmark for every sample the features have the very kernel as inner products."""
+    X = IRIS[::25] / 3
+    for name in ("poly", "rbf", "laplacian"):
+        F = NystroemFeatures(name, n_components=len(X)).fit_transform(X)
+        wanted = pairwise_kernels(X, metric=name, filter_params=True)
+        np.testing.assert_allclose(F @ F.T, wanted, rtol=1e-6, atol=1e-8)

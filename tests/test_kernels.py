@@ -685,3 +685,11 @@ def test_precision_of_the_unit_diagonal():
     """The diagonal of a Gaussian Gram matrix is exactly 1."""
     X = 1e5 * np.random.default_rng(0).standard_normal((50, 3))
     assert np.all(rbf(1.0)(X).diagonal() == 1)
+
+
+@pytest.mark.parametrize(("offset", "size"), [(0.0, 6), (1.0, 10)])
+def test_at_most_a_hundred_million_numbers(offset, size):
+    """Degree 2 of 3 features has 6 monomials, with an offset 10; they are counted beforehand."""
+    assert next(module._monomials(10**8 // size, 3, 2, offset)) == [0, 0][: 2 if offset == 0 else 0]
+    with pytest.raises(ValueError, match=f"has {size} monomials"):
+        next(module._monomials(10**8 // size + 1, 3, 2, offset))

@@ -1,6 +1,7 @@
 """The theorems of chapter 3 on random data, with scikit-learn, mpmath and optimisers beside."""
 
 import math
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -915,3 +916,31 @@ def test_a_share_is_enough_and_one_less_is_not(X, share):
 def test_every_public_name_is_tested_here():
     """All that the module offers is imported by this file."""
     assert set(module.__all__) <= set(globals())
+
+
+def test_a_square_matrix_may_fill_the_room(monkeypatch):
+    """The covariance of five features is 5² doubles, which may be as many bytes as there are."""
+    X = planted([3.0, 2.0], 4, 5)
+    monkeypatch.setattr(pca_solvers, "ROOM", 5**2 * 8)
+    assert fit_pca(X, 2, solver="covariance").k == 2
+    monkeypatch.setattr(pca_solvers, "ROOM", 5**2 * 8 - 1)
+    with pytest.raises(ValueError, match='solver="gram"'):
+        fit_pca(X, 2, solver="covariance")
+
+
+def test_sampling_asks_for_more_until_the_share_is_there():
+    """For half of the variance 8 directions are tried, 16, then all: and then it ends."""
+    asked = []
+
+    def nothing_found(X_c, m, **options):
+        asked.append(m)
+        return SimpleNamespace(s=np.full(m, 0.1), V=np.zeros((30, m)))
+
+    data = SimpleNamespace(shape=(40, 30), sum_of_squares=lambda: 1.0)
+    assert pca_solvers.by_sampling(nothing_found)(data, 0.5, 0).s.size == 30
+    assert asked == [8, 16, 30]
+    asked.clear()
+    assert pca_solvers.by_sampling(nothing_found)(data, 0.15, 0).s.size == 16
+    assert pca_solvers.by_sampling(nothing_found)(data, 3, 0).s.size == 3
+    assert pca_solvers.by_sampling(nothing_found)(data, None, 0).s.size == 30
+    assert asked == [8, 16, 3, 30]

@@ -16,7 +16,7 @@ from scipy.special import gammaln
 
 from kpca_edu import ConvergenceWarning
 from kpca_edu import power_method as module
-from kpca_edu._engine.products import as_map, length, orth, relative_residuals
+from kpca_edu._engine.products import as_map, length, orth, relative_residuals, without
 from kpca_edu._engine.rounds import Rounds
 from kpca_edu.power_method import (
     PowerRun,
@@ -1274,3 +1274,11 @@ def test_other_bad_arguments(call, words):
 def test_public_names_are_all_there():
     for name in module.__all__:
         assert getattr(module, name).__doc__
+
+
+def test_what_is_taken_off_leaves_nothing_to_rounding():
+    """(I − VVᵀ)B is orthogonal to V to the last digits of its own size, however small that is."""
+    V, w = orthonormal(40, 3, 5), orthonormal(40, 4, 6)[:, 3:]
+    rest = without(V, 1e8 * V @ np.ones((3, 1)) + w)
+    assert np.linalg.norm(V.T @ rest) <= 1e-13 * np.linalg.norm(rest)
+    assert without(V[:, :0], w) is w

@@ -1329,3 +1329,28 @@ def test_the_map_survives_a_fifth_of_the_values_lost():
         turned = part @ U @ Vt
         share = np.sum((turned - whole) ** 2) / np.sum(whole**2)
         assert share < 0.15
+
+
+def test_a_gain_in_the_last_digits_is_none():
+    """A few units in the last digit of a large value are rounding: the climb has settled."""
+    way, looks = climb([-1e6, np.nextafter(-1e6, 0), 5.0], tol=1e-20)
+    assert (looks, way.converged) == (2, True)
+    assert climb([-1e6, -1e6 + 1e-3, 5.0], tol=1e-20)[1] == 3
+
+
+@pytest.mark.parametrize("part", ["mean", "W"])
+def test_every_number_of_a_model_is_finite(part):
+    parts = {"mean": np.zeros(3), "W": np.ones((3, 1)), "sigma2": 1.0}
+    parts[part][1] = np.nan
+    with pytest.raises(ValueError, match="make no model"):
+        PPCA(**parts)
+
+
+def test_one_direction_must_be_seen_too():
+    """Without noise, a column in which W is zero does not tell z, also for k = 1."""
+    W, second = np.array([[1.0], [0.0]]), np.array([[False, True]])
+    with pytest.raises(ValueError, match="too few observed values"):
+        missing.refuse_unknowable(W, 0.0, second)
+    missing.refuse_unknowable(W, 0.0, ~second)
+    missing.refuse_unknowable(W, 0.5, second)
+    missing.refuse_unknowable(W[:, :0], 0.0, second)

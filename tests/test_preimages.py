@@ -1231,3 +1231,25 @@ def test_a_model_of_another_kind_gets_a_lesson(function):
     for model in (fit_pca(ring(12, 29), 2), "rbf", None, rbf(1.0)):
         with pytest.raises(ValueError, match=r"a model of kernel PCA is needed, as fit_kernel_pca"):
             function(model, *rest[1:])
+
+
+def test_two_neighbors_are_enough_and_one_is_not():
+    model = fit_kernel_pca(ring(12, 0, 0.1), 3, rbf(0.7))
+    Z = model.encode(ring(12, 0, 0.1)[:2])
+    assert np.isfinite(mds_preimage(model, Z, neighbors=2).X).all()
+    with pytest.raises(ValueError, match="neighbors=1"):
+        mds_preimage(model, Z, neighbors=1)
+
+
+def test_ridges_from_1e_8_to_10_are_tried(monkeypatch):
+    """If none is given, there are ten ridges for each of five widths."""
+    tried = []
+
+    def spy(L, Y, ridges):
+        tried.append(ridges)
+        return leave_one_out_errors(L, Y, ridges)
+
+    monkeypatch.setattr(score_regression, "leave_one_out_errors", spy)
+    model = fit_score_regression(fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7)))
+    np.testing.assert_allclose(tried, [10.0 ** np.arange(-8, 2)] * 5)
+    assert model.errors.shape == (5, 10)

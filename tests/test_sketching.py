@@ -542,3 +542,8 @@ def test_two_million_samples():
     """16 TB are refused on any machine of today."""
     with pytest.raises(MemoryError, match="2,000,000 samples takes 16.0 TB"):
         fit_kernel_pca(np.zeros((2_000_000, 1)), 2, rbf(1.0))
+
+
+def test_one_fourier_feature_is_half_a_pair():
+    with pytest.raises(ValueError, match="m is even. Take m=2"):
+        fourier_features(3, 1, 1.0)

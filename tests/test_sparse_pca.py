@@ -1155,3 +1155,15 @@ def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=".") as caught:
         call()
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_procrustes_knows_no_unit(unit):
+    M = np.random.default_rng(0).standard_normal((5, 3))
+    np.testing.assert_allclose(procrustes(unit * M), procrustes(M), atol=1e-12)
+
+
+def test_a_sparse_rotation_can_not_be_turned_further():
+    """Pairs are turned until none gains: another rotation leaves the columns where they are."""
+    V = sparse_rotation(orthonormal(12, 4, 3))
+    np.testing.assert_allclose(sparse_rotation(V), V, atol=1e-4)

@@ -306,10 +306,11 @@ class TestCheckpoint:
         assert np.array_equal(again.scatter, first.scatter)
         assert len(seen) == 13
 
-    def test_a_checkpoint_of_other_data_is_refused(self, tmp_path):
+    @pytest.mark.parametrize("few", [0, 2, 12])
+    def test_a_checkpoint_of_other_data_is_refused(self, tmp_path, few):
         accumulate(self.blocks(), checkpoint=tmp_path / "sums.npz")
-        with pytest.raises(ValueError, match="holds 13 blocks, and 2 were given"):
-            accumulate(itertools.islice(self.blocks(), 2), checkpoint=tmp_path / "sums.npz")
+        with pytest.raises(ValueError, match=f"holds 13 blocks, and {few} were given"):
+            accumulate(itertools.islice(self.blocks(), few), checkpoint=tmp_path / "sums.npz")
 
     def test_a_file_of_another_kind_is_refused(self, tmp_path):
         (tmp_path / "sums.npz").write_text("no archive")
@@ -578,6 +579,11 @@ class TestWithoutAMatrix:
         wanted = oja_directions([X], 2)
         for c in (1e-100, 1e100):
             np.testing.assert_allclose(oja_directions([c * X], 2), wanted, atol=1e-8)
+
+    def test_oja_knows_no_origin(self):
+        """The running mean is taken off, so data that are moved have the same directions."""
+        X = rows(100, 4)
+        np.testing.assert_allclose(oja_directions([X + 7.0], 2), oja_directions([X], 2), atol=1e-8)
 
     @given(size=st.integers(1, 8), seed=st.integers(0, 50))
     @settings(max_examples=40, deadline=None)
