@@ -1,11 +1,16 @@
 """The engine of sparse PCA against plain versions of a few lines: nets, paths, covariances."""
 
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matrices import orthonormal, seeds, sparing, thorough
 
+from kpca_edu._engine import supports
 from kpca_edu._engine.alternation import Alternation
 from kpca_edu._engine.covariance import (
     Covariance,
@@ -14,6 +19,8 @@ from kpca_edu._engine.covariance import (
     largest,
     power_of_two,
     principal_directions,
+    refuse_negative,
+    scaled_samples,
     unit_columns,
 )
 from kpca_edu._engine.elastic_net import (
@@ -30,9 +37,21 @@ from kpca_edu._engine.elastic_net import (
     solve,
     stretch_with,
 )
-from kpca_edu._engine.sparsity import listed
+from kpca_edu._engine.sparsity import Rounds, listed
 from kpca_edu._engine.subsets import Nodes, row_bound, split
-from kpca_edu._engine.supports import Steps, along_paths, alternate, in_turn
+from kpca_edu._engine.supports import (
+    Found,
+    Steps,
+    _best_truncated,
+    _keep_their_penalties,
+    along_paths,
+    alternate,
+    best_start,
+    filled_up,
+    in_turn,
+    nets_with_counts,
+    sparse_start,
+)
 from kpca_edu.sparse_pca import (
     adjusted_variances,
     deflate_covariance,
@@ -142,14 +161,63 @@ def test_largest_breaks_ties_by_place(values, draw, seed):
     np.testing.assert_array_equal(largest(c * noise, count), plain)
 
 
-def test_falling_order():
-    """Values fall; those that are equal up to rounding go by place."""
-    values = np.array([1.0, 3.0, 1.0 + 1e-14, 3.0 - 1e-13, 2.0])
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_falling_order(unit):
+    """Values fall; those that are equal up to rounding go by place, in every unit."""
+    values = unit * np.array([1.0, 3.0, 1.0 + 1e-14, 3.0 - 1e-13, 2.0])
     order = falling_order(values, np.array([7, 9, 3, 8, 0]))
     np.testing.assert_array_equal(order, [3, 1, 4, 2, 0])
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_a_negative_eigenvalue_counts_in_every_unit(unit):
+    """From 1e-8 of the largest on it is more than rounding."""
+    refuse_negative(-1e-9 * unit, unit)
+    with pytest.raises(ValueError, match="negative eigenvalue"):
+        refuse_negative(-1e-7 * unit, unit)
+
+
+@pytest.mark.parametrize("X", [np.eye(2) / 4, [[2.0, 0.1], [0.1, 2.0]]])
+def test_the_smallest_matrix_that_may_be_a_covariance(X):
+    """Two rows are enough to ask, and any positive diagonal; small entries must agree, too."""
+    with pytest.warns(UserWarning, match="gram=True"):
+        scaled_samples(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaled_samples(X + np.array([[0.0, 1e-3], [0.0, 0.0]]))
+        scaled_samples(X - np.diag([2.0, 0.0]))
+
+
 # --- nets ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [0.2, np.inf])
+def test_the_quadratic_form_written_out(ridge):
+    """Blocks, products and solutions are those of C + ridge I, or of I."""
+    X = np.random.default_rng(0).standard_normal((9, 5))
+    Q = Quadratic(Covariance(X.T @ X), ridge)
+    plain = np.eye(5) if ridge == np.inf else X.T @ X + ridge * np.eye(5)
+    T, b = np.array([0, 3, 4]), np.arange(6.0).reshape(3, 2)
+    np.testing.assert_allclose(Q.block(T), plain[np.ix_(T, T)])
+    np.testing.assert_allclose(Q.columns_times(T, b), plain[:, T] @ b)
+    np.testing.assert_allclose(Q.block(T) @ Q.solve(T, b), b, atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_nets_and_pieces_know_no_unit(unit):
+    """c and l1 in another unit give the same net in that unit, and penalties inside a piece."""
+    X = np.random.default_rng(1).standard_normal((12, 6))
+    Q, c = Quadratic(Covariance(X.T @ X / 12), 0.1), np.arange(1.0, 7.0)
+    plain = elastic_net(Q, c, 2.0, np.zeros(6))
+    assert 1 < np.count_nonzero(plain) < 6
+    np.testing.assert_allclose(elastic_net(Q, unit * c, 2 * unit, np.zeros(6)), unit * plain)
+    pairs = list(zip(path(Q, c), path(Q, unit * c), strict=True))
+    assert pairs[0][0].high == 12.0
+    for piece, scaled in pairs:
+        assert scaled.high == pytest.approx(unit * piece.high)
+        assert scaled.inside() == pytest.approx(unit * piece.inside())
+        assert scaled.there()
+    assert not replace(piece, low=0.0, high=0.0).there()
 
 
 @thorough
@@ -270,6 +338,23 @@ def test_a_step_that_raised_the_value_is_taken_back():
     assert tried[3] == pytest.approx(0.2)  # plain
 
 
+@pytest.mark.parametrize(("gap", "converged"), [(0.25, True), (0.251, False)])
+def test_an_alternation_ends_when_A_moves_by_at_most_tol(gap, converged):
+    A = np.eye(2)[:, :1]
+    run = Alternation(A, FixedNets(A), procrustes, tol=0.25, max_iter=9)
+    run.record(A, A, 1.0, A + [[0.0], [gap]])
+    assert run.converged is converged
+
+
+def test_rounds_go_on_until_told_to_end():
+    with pytest.warns(UserWarning, match="after max_iter=3 rounds"):
+        assert list(Rounds("direction", 1e-3, 3, False)) == [0, 1, 2]
+    rounds = Rounds("direction", 0.5, 3, False)
+    for _ in rounds:
+        rounds.settled(0.5)
+    assert rounds.converged
+
+
 @sparing
 @given(problems(), st.data())
 def test_in_turn_adds_variance_every_time(case, draw):
@@ -294,6 +379,102 @@ def test_along_paths_meets_the_counts():
     np.testing.assert_array_equal(np.count_nonzero(B, axis=0), [3, 2])
     again = ElasticNets(C, nets.l1, 0.01)(A)
     np.testing.assert_allclose(again, B, atol=1e-6)
+
+
+def test_truncated_power_tries_the_feature_with_the_largest_variance():
+    """A start that leads nowhere else ends at its own feature; the best one is elsewhere."""
+    C = Covariance(np.diag([0.1, 0.2, 0.4]))
+    b = _best_truncated(C, np.eye(3)[:, :1], 1)
+    np.testing.assert_array_equal(np.abs(b), [0, 0, 1])
+
+
+def test_features_without_variance_take_no_place():
+    """The two largest entries of the start lie on dead features: the next two lead to the best."""
+    C = np.zeros((5, 5))
+    C[2:4, 2:4], C[4, 4] = [[0.2, 0.19], [0.19, 0.2]], 0.3
+    b = _best_truncated(Covariance(C), np.array([[0.9], [0.9], [0.1], [0.1], [0.0]]), 2)
+    np.testing.assert_allclose(np.abs(b), [0, 0, 0.5**0.5, 0.5**0.5, 0])
+
+
+def test_truncated_power_ends_when_supports_stand_still(monkeypatch):
+    """On a diagonal matrix nothing moves: one product to see it, one for the variances."""
+    products, times = [], Covariance.__matmul__
+    monkeypatch.setattr(Covariance, "__matmul__", lambda C, X: products.append(X) or times(C, X))
+    _best_truncated(Covariance(np.diag([1.0, 2.0, 4.0])), np.eye(3)[:, :2], 1)
+    assert len(products) == 2
+
+
+def test_columns_are_filled_up_beside_what_they_have():
+    """A column that lacks loadings keeps its own features and gets those that go with it best."""
+    X = np.random.default_rng(2).standard_normal((40, 6)) * [1, 5, 1, 4, 1, 3]
+    C = Covariance(X.T @ X / 40)
+    B = np.eye(6)[:, [0, 1]]
+    full = filled_up(C, B, np.array([3, 1]), 0.1, STEPS)
+    assert np.count_nonzero(full, axis=0).tolist() == [3, 1]
+    assert full[0, 0] != 0
+    np.testing.assert_array_equal(full[:, 1], B[:, 1])
+    assert np.linalg.norm(full[:, 0]) == pytest.approx(1)
+    assert filled_up(C, B, np.array([1, 1]), 0.1, STEPS) is B
+
+
+def test_all_loadings_need_no_penalty():
+    """Counts of d are PCA: ridge regressions from the first start."""
+    C = Covariance(np.diag([3.0, 2.0, 1.0]))
+    starts = [np.eye(3)[:, :2], np.eye(3)[:, 1:]]
+    A, nets = sparse_start(C, starts, np.array([3, 3]), None, 0.1, STEPS)
+    assert A is starts[0]
+    assert isinstance(nets, RidgeNets)
+    assert isinstance(sparse_start(C, starts, np.array([3, 2]), None, 0.1, STEPS)[1], HeldNets)
+
+
+@pytest.mark.parametrize(("lead", "first"), [(0.5, True), (2.0, False)])
+def test_a_start_must_be_better_by_a_millionth_of_the_trace(lead, first, monkeypatch):
+    C = Covariance(np.eye(10))
+    values = iter([5.0, 5.0 - lead * 1e-6 * C.trace])
+    ends = lambda *_, **__: SimpleNamespace(history=[next(values)])  # noqa: E731
+    monkeypatch.setattr(supports, "alternate", ends)
+    starts = [np.eye(10)[:, :2], np.eye(10)[:, 1:3]]
+    found = best_start(C, starts, np.ones(2), 0.1, STEPS)
+    assert found is starts[0 if first else 1]
+
+
+CHOICES = {  # adjusted variances: truncated power, path from the first start, from the second
+    "paths may lose a hundredth": ([10, 10], [9.95, 9.9], [1, 1], True, 0),
+    "not more": ([10, 10], [9.5, 10], [1, 1], True, None),
+    "the second must win by a hundredth": ([10, 10], [10, 10], [10.05, 10.05], True, 0),
+    "and may": ([10, 10], [10, 10], [10.5, 10.5], True, 1),
+    "no empty component": ([10, 10], [40, 3e-8], [1, 1], True, None),
+    "a small one will do": ([0.1, 0.1], [0.3, 3e-9], [0, 0], True, 0),
+    "penalties must hold": ([10, 10], [20, 20], [30, 30], False, None),
+}
+
+
+@pytest.mark.parametrize("case", CHOICES.values(), ids=CHOICES)
+def test_which_supports_are_taken(case, monkeypatch):
+    """Paths are preferred where they lose little, a later start where it gains more than that."""
+    *variances, hold, wanted = case
+    C, B = Covariance(np.eye(4)), np.eye(4)[:, :2]
+    found = [Found(B, FixedNets(B)) for _ in range(2)]
+    paths, numbers = iter(found), iter(variances)
+    steps = STEPS._replace(adjusted=lambda _: np.array(next(numbers)))
+    monkeypatch.setattr(supports, "along_paths", lambda *_: next(paths))
+    monkeypatch.setattr(supports, "_keep_their_penalties", lambda *_: hold)
+    chosen = nets_with_counts(C, [B, B], np.array([1, 1]), 0.1, steps)
+    assert [chosen is each for each in found] == [wanted == 0, wanted == 1]
+
+
+@pytest.mark.parametrize("converged", [True, False])
+@pytest.mark.parametrize("factor", [1.0, 50.0])
+def test_penalties_hold_if_they_do_at_rest(converged, factor, monkeypatch):
+    """The rounds must have converged, and each penalty must lie inside its piece of the path."""
+    C = Covariance(np.diag([4.0, 3.0, 2.0, 1.0]) + 0.2)
+    A = np.linalg.eigh(C.M)[1][:, [3, 2]]
+    pieces = [stretch_with(Quadratic(C, 0.1), c, 2) for c in (C @ A).T]
+    l1 = factor * np.array([p.inside() for p in pieces])
+    nets = HeldNets(C, [p.support for p in pieces], [p.signs for p in pieces], l1, 0.1)
+    rest = SimpleNamespace(A=A, converged=converged)
+    monkeypatch.setattr(supports, "alternate", lambda *_, **__: rest)
+    assert _keep_their_penalties(C, A, nets, 0.1, STEPS) == (converged and factor == 1.0)
 
 
 def test_nodes():

@@ -8,6 +8,7 @@ import builtins
 import dataclasses
 import inspect
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -25,11 +26,13 @@ from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, preimages, sc
 from kpca_edu._engine.checks import ConvergenceWarning
 from kpca_edu._engine.kernel_ridge import chosen_pair
 from kpca_edu._engine.searches import Ends
+from kpca_edu._engine.way_back import length
 from kpca_edu.datasets import mnist_digits
 from kpca_edu.kernels import (
     cosine,
     laplacian,
     linear,
+    median_sigma,
     polynomial,
     polynomial_features,
     rbf,
@@ -958,6 +961,13 @@ def inner_products(A, B):
     return np.asarray(A, float) @ np.asarray(B, float).T
 
 
+@pytest.mark.parametrize(("total", "below"), [(np.nan, np.nan), (2.0, 0.0)])
+def test_a_length_of_zero_is_one(total, below):
+    """Only an indefinite kernel makes NaN of what is below zero; zero itself is a length."""
+    model = SimpleNamespace(total_variance=total, clipped=None)
+    np.testing.assert_array_equal(length(model, np.array([4.0, 0.0, -1.0])), [2.0, 0.0, below])
+
+
 def test_callables_go_back_by_the_methods_that_are_advised():
     """What the refusal advises works, on tables too, and gives what the linear kernel gives."""
     table = pd.DataFrame(ring(25, 41, 0.1), columns=["east", "north"])
@@ -1067,6 +1077,22 @@ def test_restarts_go_on_to_the_next_sample(monkeypatch):
         np.testing.assert_array_equal(start, wanted)
 
 
+def test_rows_that_converge_start_once(monkeypatch):
+    """Further starts are for the others; rounding of a height is measured by its weights."""
+    tried, slacks = [], []
+
+    def every_other(look, T, gamma, *, slack, **_):
+        tried.append(len(T))
+        slacks.append(slack / np.abs(gamma).sum(axis=1))
+        return Ends(T, np.zeros(len(T)), np.arange(len(T)) % 2 == 0, np.zeros(len(T), int))
+
+    monkeypatch.setattr("kpca_edu._engine.preimage_search.climb_rows", every_other)
+    model = fit_kernel_pca(ring(20, 43, 0.1), 3, rbf(0.7))
+    quiet(fixed_point_preimage, model, model.scores[:8], restarts=2)
+    assert tried == [8, 4, 2]
+    np.testing.assert_allclose(np.concatenate(slacks), 16 * np.finfo(float).eps)
+
+
 def test_of_equal_errors_the_larger_penalty_is_taken():
     """Rounding must not choose: errors that agree to six digits count as equal."""
     errors = np.array([[3.0, 2.0, 2.0 + 1e-9, 5.0], [2.0 + 1e-10, 9.0, 9.0, 9.0]])
@@ -1092,6 +1118,9 @@ def test_one_interface():
         denoise(model, T, "ridge", regression=regression).X, regression.predict(Z)
     )
     np.testing.assert_array_equal(denoise(model, T, "nearest").X, nearest_preimage(model, Z).X)
+    near, alone = denoise(model, T, "gradient"), gradient_preimage(model, Z, X0=T, starts=0)
+    np.testing.assert_array_equal(near.n_iter, alone.n_iter)  # no other start was tried
+    np.testing.assert_array_equal(near.X, alone.X)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -1250,6 +1279,8 @@ def test_ridges_from_1e_8_to_10_are_tried(monkeypatch):
         return leave_one_out_errors(L, Y, ridges)
 
     monkeypatch.setattr(score_regression, "leave_one_out_errors", spy)
-    model = fit_score_regression(fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7)))
+    model = fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7))
+    assert fit_score_regression(model).errors.shape == (5, 10)
     np.testing.assert_allclose(tried, [10.0 ** np.arange(-8, 2)] * 5)
-    assert model.errors.shape == (5, 10)
+    widths = np.array([kernel.sigma for kernel in score_regression._widths(model.scores)])
+    np.testing.assert_allclose(widths / median_sigma(model.scores), [0.5, 1, 2, 4, 8])

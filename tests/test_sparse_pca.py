@@ -974,6 +974,14 @@ def test_progress(title, call, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert title in captured.err
+    assert captured.err.endswith("\r")  # and is wiped away
+
+
+def test_one_round_may_be_asked_for():
+    model = fit_sparse_pca(WINE, 2, l1=0.3, tol=0.0, max_iter=1)
+    assert model.n_iter == 1
+    run = truncated_power(PITPROPS, 5, start=np.eye(13)[2], tol=0.0, max_iter=1)
+    assert run.value == pytest.approx(run.direction @ PITPROPS @ run.direction)
 
 
 UNFINISHED = {
@@ -1155,6 +1163,31 @@ def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=".") as caught:
         call()
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_directions_know_no_unit(unit):
+    """Coordinates settle relative to their size, and a refit sees variance in every unit."""
+    a, B = leading(PITPROPS)[:, 0], simple_threshold(leading(PITPROPS, 3), 4)
+    plain = coordinate_descent(PITPROPS, a, 0.4, ridge=0.1)
+    scaled = coordinate_descent(PITPROPS, unit * a, 0.4 * unit, ridge=0.1, max_iter=1000)
+    np.testing.assert_allclose(scaled, unit * plain, atol=1e-8 * unit)
+    refitted = refit_loadings(PITPROPS, B)
+    assert np.abs(refitted - B).max() > 0.01
+    np.testing.assert_allclose(refit_loadings(unit * PITPROPS, B), refitted, atol=1e-8)
+
+
+def test_the_criterion_of_an_infinite_ridge_written_out():
+    """‖B‖² − 2 tr AᵀCB + Σ l1ⱼ‖bⱼ‖₁: eq-spca-limit."""
+    A, B = orthonormal(13, 2, 0), orthonormal(13, 2, 1) * [2.0, 0.5]
+    wanted = np.sum(B**2) - 2 * np.trace(A.T @ PITPROPS @ B) + np.abs(B).sum(axis=0) @ [0.3, 0.7]
+    found = sparse_pca_objective(PITPROPS, A, B, l1=[0.3, 0.7], ridge=np.inf)
+    assert found == pytest.approx(wanted)
+
+
+def test_subsets_as_good_as_the_best_are_not_opened():
+    """Of independent features with one variance all subsets tie: the first node settles it."""
+    assert best_subset(np.eye(9), 4).n_nodes == 1
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
