@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matrices import seeds, sparing
 from scipy.optimize import minimize
 
-from kpca_edu._engine.descent import _bend, _quasi_newton, minimize_rows
+from kpca_edu._engine.descent import _backtrack, _bend, _quasi_newton, minimize_rows
 from kpca_edu._engine.options import check_options, option_names
 from kpca_edu._engine.searches import Ends, best_ends, in_blocks, nearest_columns
 from kpca_edu._engine.uphill import climb_rows
@@ -93,9 +93,38 @@ def test_the_direction_is_that_of_the_matrix_written_out(size):
     np.testing.assert_allclose(found[2], -0.2 * G[2] / np.linalg.norm(G[2]))
 
 
+def test_a_slope_that_does_not_turn_is_not_remembered():
+    s, y = np.array([[1.0, 0.0]] * 3), np.array([[0.0, 0.0], [0.0, 2.0], [4.0, 0.0]])
+    assert _bend(s, y).tolist() == [0.0, 0.0, 0.25]
+
+
+def test_which_steps_fall_enough():
+    """A ten-thousandth of what the slope promises is enough, rounding is allowed for, and only a
+    direction that leads down is tried."""
+    rows = {  # slope, step, value here, {place: value there}, where it ends
+        "rises a little": (-1.0, 1.0, 0.0, {1.0: 5e-5, 0.5: -0.1}, 0.5),
+        "just enough, just long enough": (-2.0, 0.5, 0.0, {0.5: -1e-4}, 0.5),
+        "no digit changes": (-1e-20, 1.0, 1.0, {1.0: 1.0}, 1.0),
+        "leads up": (0.5, 1.0, 0.0, {1.0: -1.0}, None),
+        "leads along": (0.0, 1.0, 0.0, {1.0: -1.0}, None),
+        "never falls": (-1.0, 1.0, 0.0, {1.0: 1.0, 0.5: 1.0}, None),
+    }
+    slope, step, here, there, end = zip(*rows.values(), strict=True)
+
+    def look(T, data):
+        pairs = zip(T[:, 0], data[:, 0], strict=True)
+        return np.array([there[i][t] for t, i in pairs]), np.ones_like(T)
+
+    m = np.arange(len(rows))
+    T, G, P = np.zeros((len(m), 1)), np.array(slope)[:, None], np.array(step)[:, None]
+    moved, T_new, *_ = _backtrack(look, m[:, None], T, np.array(here), G, P, m, 0.5)
+    assert moved.tolist() == [at is not None for at in end]
+    assert T_new[:, 0].tolist() == [at for at in end if at is not None]
+
+
 def test_descent_stops_when_it_should():
     """No step at a minimum, no more steps than allowed, none where nothing falls."""
-    at_rest = descend(np.ones((4, 2)))
+    at_rest = descend(np.ones((4, 2)), tol=0.0)
     assert at_rest.converged.all()
     assert not at_rest.n_iter.any()
     short = descend(max_iter=2)
@@ -111,6 +140,7 @@ def test_descent_stops_when_it_should():
         cone, np.array([[0.0], [2.0]]), np.zeros((2, 1)), length=1.0, flat=flat, max_iter=100
     )
     assert not tip.converged.any()
+    assert tip.n_iter.max() < 100  # it gave up
     np.testing.assert_allclose(tip.T, 0, atol=1e-6)
 
 

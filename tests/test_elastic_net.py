@@ -21,6 +21,7 @@ from kpca_edu._engine.covariance import (
     principal_directions,
     refuse_negative,
     scaled_samples,
+    semidefinite,
     unit_columns,
 )
 from kpca_edu._engine.elastic_net import (
@@ -113,15 +114,57 @@ def test_products_follow_what_is_multiplied():
     np.testing.assert_array_equal(C @ (2 * B), 2 * (C @ B))
 
 
-def test_used_up_features_are_gone():
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_used_up_features_are_gone(unit):
     """What a score explains wholly becomes an exact zero; taking it again changes nothing."""
-    R = np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
+    R = unit * np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
     for form in (Covariance(R.T @ R), Covariance(R, root=True)):
         rest = form.without(np.array([1.0, 0.0, 0.0]))
         assert list(rest.diagonal() > 0) == [False, False, True]
         assert rest.leading(np.array([0, 1])) == (0.0, pytest.approx([0, 0]))
         again = rest.without(np.array([1.0, 0.0, 0.0]))
         np.testing.assert_array_equal(again.M, rest.M)
+
+
+def test_a_root_whose_rows_are_known_becomes_the_matrix():
+    """Blocks are the same before and after, and C is formed once."""
+    X = np.random.default_rng(4).standard_normal((3, 8))
+    C = Covariance(X, root=True)
+    for T in [*np.arange(8)[:, None], np.arange(3), np.arange(8), np.array([1, 6])]:
+        np.testing.assert_allclose(C.block(T), X[:, T].T @ X[:, T], atol=1e-12)
+    assert not C.root
+    np.testing.assert_allclose(C @ np.eye(8), X.T @ X, atol=1e-12)
+
+
+def test_how_many_directions_have_variance():
+    """A second eigenvalue counts from 8 d roundings of the first on."""
+    eps = np.finfo(float).eps
+    for second, enough in ((100 * eps, False), (3000 * eps, True)):
+        C = Covariance(4 * np.diag([1.0, second / 4] + 18 * [0.0]))
+        if enough:
+            np.testing.assert_allclose(np.abs(principal_directions(C, 2, False)), np.eye(20)[:, :2])
+            continue
+        with pytest.raises(ValueError, match="only 1 directions"):
+            principal_directions(C, 2, False)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 100.0])
+def test_a_matrix_in_any_unit_may_be_negative_by_rounding(scale):
+    """The message has the eigenvalue in the unit of the matrix."""
+    form, _ = covariance_of(scale * np.diag([1.0, -5e-9]), True)
+    principal_directions(form, 1, True)
+    form, _ = covariance_of(scale * np.diag([1.0, -0.25]), True)
+    with pytest.raises(ValueError, match=f"negative eigenvalue {-0.25 * scale:.3g}:"):
+        principal_directions(form, 1, True)
+    assert semidefinite(scale * np.ones((3, 3))).shape == (3, 3)
+    with pytest.raises(ValueError, match="no positive variance"):
+        covariance_of(0 * np.eye(2), True)
+
+
+def test_a_constant_column_is_zero():
+    """What rounding leaves of it is no variance."""
+    X = np.column_stack([np.full(7, 0.1), np.arange(7.0)])
+    np.testing.assert_array_equal(scaled_samples(X)[0][:, 0], 0)
 
 
 @pytest.mark.parametrize("gram", [False, True])
@@ -186,6 +229,7 @@ def test_the_smallest_matrix_that_may_be_a_covariance(X):
         warnings.simplefilter("error")
         scaled_samples(X + np.array([[0.0, 1e-3], [0.0, 0.0]]))
         scaled_samples(X - np.diag([2.0, 0.0]))
+        scaled_samples([[0.0, 1.0], [1.0, 2.0]])
 
 
 # --- nets ----------------------------------------------------------------------------------------
@@ -334,8 +378,21 @@ def test_a_step_that_raised_the_value_is_taken_back():
         run.record(A, A, next(values), turn(tried[-1] + 0.1))
     assert run.history == [5.0, 4.0, 4.0, 3.5, 3.0]
     assert tried[1] == pytest.approx(0.1)
-    assert tried[2] > 0.2  # lengthened, and worse
+    assert tried[2] > 0.205  # lengthened, and worse
     assert tried[3] == pytest.approx(0.2)  # plain
+
+
+def test_which_rounds_are_kept():
+    """A lengthened step as good as the last is, and so is a plain one that is worse by rounding."""
+    A, turn = np.eye(3)[:, :1], [[0.0], [0.1], [0.0]]
+    run = Alternation(A, FixedNets(A), procrustes, tol=0.0, max_iter=9)
+    tried = []
+    for value in (5.0, 4.0, 4.0, 6.0, 4.0 + 1e-15, 4.0):
+        tried.append(run._next)
+        run.record(tried[-1], A, value, tried[-1] + turn)
+        last = 2 if len(tried) == 4 else len(tried) - 1  # the fourth, a lengthened one, is not
+        assert run.A is tried[last]
+    assert run.history == [5.0, 4.0, 4.0, 4.0, 4.0, 4.0]
 
 
 @pytest.mark.parametrize(("gap", "converged"), [(0.25, True), (0.251, False)])
@@ -384,7 +441,7 @@ def test_along_paths_meets_the_counts():
 def test_truncated_power_tries_the_feature_with_the_largest_variance():
     """A start that leads nowhere else ends at its own feature; the best one is elsewhere."""
     C = Covariance(np.diag([0.1, 0.2, 0.4]))
-    b = _best_truncated(C, np.eye(3)[:, :1], 1)
+    b = _best_truncated(C, np.eye(3)[:, :2], 1)
     np.testing.assert_array_equal(np.abs(b), [0, 0, 1])
 
 
@@ -463,13 +520,22 @@ def test_which_supports_are_taken(case, monkeypatch):
     assert [chosen is each for each in found] == [wanted == 0, wanted == 1]
 
 
+def test_truncated_power_starts_from_the_rotated_directions(monkeypatch):
+    C, starts, seen = Covariance(np.diag([4.0, 3.0, 2.0])), [np.eye(3)[:, :2], np.eye(3)[:, 1:]], []
+    monkeypatch.setattr(supports, "along_paths", lambda *_: None)
+    monkeypatch.setattr(supports, "in_turn", lambda *args: seen.append(args[1]) or in_turn(*args))
+    A, nets = nets_with_counts(C, starts, np.array([1, 1]), 0.1, STEPS)
+    assert seen[0] is starts[1]
+    np.testing.assert_array_equal(np.abs(nets(A)), np.eye(3)[:, :2])
+
+
 @pytest.mark.parametrize("converged", [True, False])
-@pytest.mark.parametrize("factor", [1.0, 50.0])
-def test_penalties_hold_if_they_do_at_rest(converged, factor, monkeypatch):
+@pytest.mark.parametrize(("factor", "count"), [(1.0, 2), (50.0, 2), (1.0, 4)])
+def test_penalties_hold_if_they_do_at_rest(converged, factor, count, monkeypatch):
     """The rounds must have converged, and each penalty must lie inside its piece of the path."""
     C = Covariance(np.diag([4.0, 3.0, 2.0, 1.0]) + 0.2)
     A = np.linalg.eigh(C.M)[1][:, [3, 2]]
-    pieces = [stretch_with(Quadratic(C, 0.1), c, 2) for c in (C @ A).T]
+    pieces = [stretch_with(Quadratic(C, 0.1), c, count) for c in (C @ A).T]
     l1 = factor * np.array([p.inside() for p in pieces])
     nets = HeldNets(C, [p.support for p in pieces], [p.signs for p in pieces], l1, 0.1)
     rest = SimpleNamespace(A=A, converged=converged)
@@ -487,6 +553,9 @@ def test_nodes():
             nodes.extend(split(allowed, 0, 2, 2))
     assert seen == [([0, 1, 2, 3], 0), ([2, 0, 1, 3], 1), ([0, 1, 3], 0)]
     assert nodes.opened == 3
+    without, with_it = split(np.arange(4), 0, 2, 1)  # the last one that is needed: no others
+    assert (without[0].tolist(), without[1]) == ([0, 1, 3], 0)
+    assert (with_it[0].tolist(), with_it[1]) == ([2], 1)
     C = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, -3.0], [0.0, -3.0, 9.5]])
     assert row_bound(C, np.arange(3), 0, 2) == 12.5
     assert row_bound(C, np.arange(3), 1, 2) == 9.5
@@ -499,10 +568,11 @@ def test_the_value_that_decides_how_many_leave():
     assert _value(G, c, 0.25, b) == pytest.approx(7.0 - 10.0 + 0.75)
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 1.0, 2.0**20])
 @pytest.mark.parametrize("gap", [2.0**-51, 2.0**-40])
-def test_collinear_is_what_rounding_can_not_tell_from_it(gap):
+def test_collinear_is_what_rounding_can_not_tell_from_it(gap, unit):
     """Without a ridge the smallest pivot must be above 1e-14 of the largest variance."""
-    G, c = np.array([[1.0, 1 - gap], [1 - gap, 1.0]]), np.array([1.0, 0.5])
+    G, c = unit * np.array([[1.0, 1 - gap], [1 - gap, 1.0]]), unit * np.array([1.0, 0.5])
     if gap > 1e-14:
         x = solve(G, c)
         np.testing.assert_allclose(gap * x, [0.25, -0.25], rtol=1e-3)
@@ -510,6 +580,7 @@ def test_collinear_is_what_rounding_can_not_tell_from_it(gap):
     with pytest.raises(Collinear, match="with ridge=0 the minimum is not unique"):
         solve(G, c)
     assert np.isfinite(solve(G + 1e-3 * np.eye(2), c, 1e-3)).all()
+    assert np.isfinite(solve(G, c, 1e-20)).all()  # any ridge will do
 
 
 def test_the_first_loading_that_vanishes_ends_the_step():

@@ -514,6 +514,32 @@ def test_place_from_distances(seed, d, more):
     np.testing.assert_allclose(locate_by_distances(P, D2), x, atol=1e-12 * scale**2 + 1e-10)
 
 
+@pytest.mark.parametrize("unit", [1e-5, 1e5])
+def test_places_know_no_unit(unit):
+    """Flat directions tell nothing, and points that coincide tell nothing at all."""
+    P = np.array([[[0.0, 0.0], [4.0, 0.0], [6.0, 1e-8]]])
+    place = locate_by_distances(unit * P, unit**2 * np.array([[1.0, 9.0, 25.0]]))
+    np.testing.assert_allclose(place, unit * np.array([[1.0, 0.0]]), atol=1e-6 * unit)
+    same = np.full((1, 3, 2), unit)
+    np.testing.assert_array_equal(locate_by_distances(same, [[1.0, 2.0, 3.0]]), same[:, 0])
+
+
+def test_more_starts_than_samples():
+    """All samples are tried, and that is all."""
+    model = fit_kernel_pca(ring(3, 0), 2, rbf(1.0))
+    Z = model.scores[:2]
+    every, more = (gradient_preimage(model, Z, starts=starts) for starts in (3, 9))
+    np.testing.assert_array_equal(more.X, every.X)
+    np.testing.assert_array_equal(more.n_iter, every.n_iter)
+
+
+def test_two_samples_are_enough_to_choose_a_ridge():
+    model = fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7))
+    assert np.isfinite(fit_score_regression(model, max_samples=2).errors).all()
+    with pytest.raises(ValueError, match="max_samples=1"):
+        fit_score_regression(model, max_samples=1)
+
+
 def test_place_in_the_hull_of_few_neighbours():
     """With fewer neighbours than dimensions the foot in their hull is found: eq-pre-locate."""
     P = np.array([[[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]])

@@ -1175,6 +1175,17 @@ def test_directions_know_no_unit(unit):
     refitted = refit_loadings(PITPROPS, B)
     assert np.abs(refitted - B).max() > 0.01
     np.testing.assert_allclose(refit_loadings(unit * PITPROPS, B), refitted, atol=1e-8)
+    runs = [truncated_power(c * PITPROPS, 5) for c in (1.0, unit)]
+    np.testing.assert_allclose(runs[1].direction, runs[0].direction, atol=1e-8)
+    assert runs[1].value == pytest.approx(unit * runs[0].value)
+    V = orthonormal(6, 3, 2)
+    np.testing.assert_allclose(sparse_rotation(unit * V), unit * sparse_rotation(V), rtol=1e-6)
+
+
+def test_a_dead_feature_gets_no_loading():
+    """Coordinates without variance are passed over."""
+    b = coordinate_descent(np.diag([2.0, 0.0, 0.5]), [1.0, 1.0, 1.0], 0.2)
+    np.testing.assert_allclose(b, [0.95, 0.0, 0.8])
 
 
 def test_the_criterion_of_an_infinite_ridge_written_out():
@@ -1194,6 +1205,8 @@ def test_subsets_as_good_as_the_best_are_not_opened():
 def test_procrustes_knows_no_unit(unit):
     M = np.random.default_rng(0).standard_normal((5, 3))
     np.testing.assert_allclose(procrustes(unit * M), procrustes(M), atol=1e-12)
+    assert_orthonormal(procrustes(0 * M), 10)
+    np.testing.assert_allclose(procrustes(unit * np.eye(3)), np.eye(3), atol=1e-12)
 
 
 def test_a_sparse_rotation_can_not_be_turned_further():
