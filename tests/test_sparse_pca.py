@@ -1213,3 +1213,12 @@ def test_a_sparse_rotation_can_not_be_turned_further():
     """Pairs are turned until none gains: another rotation leaves the columns where they are."""
     V = sparse_rotation(orthonormal(12, 4, 3))
     np.testing.assert_allclose(sparse_rotation(V), V, atol=1e-4)
+
+
+def test_small_columns_are_turned_beside_a_large_one():
+    """A turn pays or not relative to its pair of columns: eq-spca-rotate."""
+    V = np.zeros((7, 3))
+    V[:6, :2], V[6, 2] = 1e-4 * orthonormal(6, 2, 0), 1.0
+    plain = 1e-4 * sparse_rotation(1e4 * V[:6, :2])
+    assert np.abs(plain - V[:6, :2]).max() > 1e-6
+    np.testing.assert_allclose(sparse_rotation(V)[:6, :2], plain, atol=1e-9)
