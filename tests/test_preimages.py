@@ -693,12 +693,12 @@ def test_far_starts():
     np.testing.assert_allclose(mended.X, fixed_point_preimage(model, Z).X, atol=1e-4)
 
 
-@pytest.mark.parametrize("away", [5.0, 8.0, 1e3])
-def test_a_plain_is_no_valley(away):
-    """Far from the data the slope vanishes: descent must not call that converged."""
-    X = ring(30, 15, 0.1)
-    model = fit_kernel_pca(X, 4, rbf(0.5))
-    Z, far = model.scores[:3], np.full((3, 2), away)
+@pytest.mark.parametrize(("away", "unit"), [(5.0, 1.0), (8.0, 1.0), (1e3, 1.0), (8.0, 1e-3)])
+def test_a_plain_is_no_valley(away, unit):
+    """Far from the data the slope vanishes: descent must not call that converged, in any unit."""
+    X = unit * ring(30, 15, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.5 * unit))
+    Z, far = model.scores[:3], np.full((3, 2), away * unit)
     stuck = quiet(gradient_preimage, model, Z, X0=far, starts=0)
     assert not stuck.converged.any()
     mended = gradient_preimage(model, Z, X0=far, starts=1)
@@ -1108,15 +1108,34 @@ def test_rows_that_converge_start_once(monkeypatch):
     tried, slacks = [], []
 
     def every_other(look, T, gamma, *, slack, **_):
-        tried.append(len(T))
+        tried.append((len(T), len(gamma)))
         slacks.append(slack / np.abs(gamma).sum(axis=1))
         return Ends(T, np.zeros(len(T)), np.arange(len(T)) % 2 == 0, np.zeros(len(T), int))
 
     monkeypatch.setattr("kpca_edu._engine.preimage_search.climb_rows", every_other)
     model = fit_kernel_pca(ring(20, 43, 0.1), 3, rbf(0.7))
     quiet(fixed_point_preimage, model, model.scores[:8], restarts=2)
-    assert tried == [8, 4, 2]
+    assert tried == [(8, 8), (4, 4), (2, 2)]
     np.testing.assert_allclose(np.concatenate(slacks), 16 * np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-3])
+def test_how_flat_is_flat(factor, monkeypatch):
+    """A slope times the spread counts as none from tol × size of κ(x, x) × Σ|γᵢ| down."""
+    flats = []
+
+    def stay(look, T, gamma, *, flat, **_):
+        flats.append(flat)
+        return Ends(T, np.zeros(len(T)), np.ones(len(T), bool), np.zeros(len(T), int))
+
+    monkeypatch.setattr("kpca_edu._engine.preimage_search.minimize_rows", stay)
+    X = 3 * ring(20, 43, 0.1)
+    model = fit_kernel_pca(X, 3, polynomial(2, 1.0))
+    Z = factor * model.scores[:8]
+    gradient_preimage(model, Z, starts=1, tol=1e-4)
+    size, spread = (np.sum(X**2, axis=1) + 1).max() ** 2, np.sqrt(X.var(axis=0).sum())
+    weight = np.maximum(np.abs(model.weights(Z)).sum(axis=1), 1)
+    np.testing.assert_allclose(flats[0], 1e-4 * size * weight / spread)
 
 
 def test_of_equal_errors_the_larger_penalty_is_taken():
