@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matrices import seeds, sparing
 from scipy.optimize import minimize
 
-from kpca_edu._engine.descent import minimize_rows
+from kpca_edu._engine.descent import _backtrack, _bend, _quasi_newton, minimize_rows
 from kpca_edu._engine.options import check_options, option_names
 from kpca_edu._engine.searches import Ends, best_ends, in_blocks, nearest_columns
 from kpca_edu._engine.uphill import climb_rows
@@ -69,9 +69,62 @@ def test_descent_of_random_quadratics(seed, d):
     np.testing.assert_allclose(value_and_slope(found.T, rows)[1], 0, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-3, 1e3])
+def test_the_direction_is_that_of_the_matrix_written_out(size):
+    """H ← (I − ρsyᵀ)H(I − ρysᵀ) + ρssᵀ from sᵀy/yᵀy of the newest pair that bends upwards."""
+    rng, count, d = np.random.default_rng(0), 4, 5
+    G, S, Y = (
+        rng.standard_normal((3, d)),
+        *rng.standard_normal((2, 3, 3, d)) * [[[[1.0]]], [[[0.3]]]],
+    )
+    Y = size * (S + Y)
+    R = np.array([_bend(s, y) for s, y in zip(S, Y, strict=True)])
+    R[0, 1] = R[:, 2] = 0.0  # the second row lost its newest pair, the third has none
+    assert (R[:, :2] > 0).sum() == 5
+    found = _quasi_newton(G, S, Y, R, count, 2.0)
+    for row, order in enumerate([(1, 2, 0), (1, 2)]):  # oldest first, place (count − 1) % 3 last
+        s, y = S[order[-1], row], Y[order[-1], row]
+        H = s @ y / (y @ y) * np.eye(d)
+        for i in order:
+            s, y = S[i, row], Y[i, row]
+            E = np.eye(d) - np.outer(s, y) / (s @ y)
+            H = E @ H @ E.T + np.outer(s, s) / (s @ y)
+        np.testing.assert_allclose(found[row], -H @ G[row], rtol=1e-9)
+    np.testing.assert_allclose(found[2], -0.2 * G[2] / np.linalg.norm(G[2]))
+
+
+def test_a_slope_that_does_not_turn_is_not_remembered():
+    s, y = np.array([[1.0, 0.0]] * 3), np.array([[0.0, 0.0], [0.0, 2.0], [4.0, 0.0]])
+    assert _bend(s, y).tolist() == [0.0, 0.0, 0.25]
+
+
+def test_which_steps_fall_enough():
+    """A ten-thousandth of what the slope promises is enough, rounding is allowed for, and only a
+    direction that leads down is tried."""
+    rows = {  # slope, step, value here, {place: value there}, where it ends
+        "rises a little": (-1.0, 1.0, 0.0, {1.0: 5e-5, 0.5: -0.1}, 0.5),
+        "just enough, just long enough": (-2.0, 0.5, 0.0, {0.5: -1e-4}, 0.5),
+        "no digit changes": (-1e-20, 1.0, 1.0, {1.0: 1.0}, 1.0),
+        "leads up": (0.5, 1.0, 0.0, {1.0: -1.0}, None),
+        "leads along": (0.0, 1.0, 0.0, {1.0: -1.0}, None),
+        "never falls": (-1.0, 1.0, 0.0, {1.0: 1.0, 0.5: 1.0}, None),
+    }
+    slope, step, here, there, end = zip(*rows.values(), strict=True)
+
+    def look(T, data):
+        pairs = zip(T[:, 0], data[:, 0], strict=True)
+        return np.array([there[i][t] for t, i in pairs]), np.ones_like(T)
+
+    m = np.arange(len(rows))
+    T, G, P = np.zeros((len(m), 1)), np.array(slope)[:, None], np.array(step)[:, None]
+    moved, T_new, *_ = _backtrack(look, m[:, None], T, np.array(here), G, P, m, 0.5)
+    assert moved.tolist() == [at is not None for at in end]
+    assert T_new[:, 0].tolist() == [at for at in end if at is not None]
+
+
 def test_descent_stops_when_it_should():
     """No step at a minimum, no more steps than allowed, none where nothing falls."""
-    at_rest = descend(np.ones((4, 2)))
+    at_rest = descend(np.ones((4, 2)), tol=0.0)
     assert at_rest.converged.all()
     assert not at_rest.n_iter.any()
     short = descend(max_iter=2)
@@ -87,6 +140,7 @@ def test_descent_stops_when_it_should():
         cone, np.array([[0.0], [2.0]]), np.zeros((2, 1)), length=1.0, flat=flat, max_iter=100
     )
     assert not tip.converged.any()
+    assert tip.n_iter.max() < 100  # it gave up
     np.testing.assert_allclose(tip.T, 0, atol=1e-6)
 
 
@@ -171,6 +225,33 @@ def test_climb_stops_when_it_should():
     assert np.all(short.n_iter == 1)
 
 
+def test_a_step_of_the_length_that_counts_as_none_is_not_taken():
+    """Steps of just ``small`` are none, however high they lead; longer ones are taken."""
+    look = lambda T, _: (T[:, 0], np.tile([[0.25, 0.0]], (len(T), 1)))  # noqa: E731
+    found = climb(np.zeros((1, 2)), look=look, small=0.25)
+    assert (found.converged[0], found.n_iter[0], found.T[0, 0]) == (True, 0, 0.0)
+    assert climb(np.zeros((1, 2)), look=look, small=0.2, max_iter=3).T[0, 0] >= 0.75
+
+
+def test_level_ground_is_walked():
+    """Without slack a step that keeps the height is taken, and none that loses any."""
+    starts = np.array([[1.0, 2.0]])
+
+    def walk(fall):
+        height = lambda T: -fall * (T[:, 0] < 1)  # noqa: E731
+        return climb_rows(
+            lambda T, _: (height(T), -T / 2),
+            starts,
+            starts,
+            small=1e-6,
+            slack=np.zeros(1),
+            max_iter=100,
+        )
+
+    np.testing.assert_allclose(walk(0.0).T, 0, atol=1e-5)
+    np.testing.assert_array_equal(walk(1e-9).T, starts)
+
+
 # --- starts, blocks, options ---------------------------------------------------------------------
 
 
@@ -217,6 +298,20 @@ def test_equal_ends_are_equal_in_any_unit(size):
         assert (best.T[0, 0] == 1.0, bool(best.converged[0])) == (wins, wins)
 
 
+def test_an_end_that_is_no_better_replaces_none():
+    """Of equal values the first is kept, and with it that it has converged."""
+    runs = iter([ends([[0.0]], [2.0], [True]), ends([[1.0]], [2.0], [False])])
+    best = best_ends(lambda T, rows: next(runs), [lambda rows: rows] * 2, 1, only_failed=False)
+    assert (best.T[0, 0], bool(best.converged[0])) == (0.0, True)
+
+
+@pytest.mark.parametrize("m", [16, 17, 32, 33])
+def test_one_block_and_two_join_to_the_whole(m, monkeypatch):
+    monkeypatch.setattr("kpca_edu._engine.panels.BLOCK_ENTRIES", 16)
+    (numbers,) = in_blocks(lambda rows: (np.arange(m)[rows],), m, 2)
+    assert np.array_equal(numbers, np.arange(m))
+
+
 def test_blocks_join_to_the_whole(monkeypatch):
     monkeypatch.setattr("kpca_edu._engine.panels.BLOCK_ENTRIES", 4 * 50)
     seen = []
@@ -237,6 +332,14 @@ def test_nearest_columns_sort_the_least(seed, count):
     """They are the first columns of the sorted rows."""
     D2 = np.random.default_rng(seed).random((5, 7))
     assert np.array_equal(nearest_columns(D2, count), np.argsort(D2, axis=1)[:, :count])
+
+
+def test_the_last_of_many_nearest_columns_is_right():
+    """A partition is sure of one place only; where rows are long, it must be the last one."""
+    D2 = np.random.default_rng(0).random((10, 600))
+    order = np.argsort(D2, axis=1)
+    for count in range(50, 250, 2):
+        assert np.array_equal(nearest_columns(D2, count), order[:, :count])
 
 
 def test_options_are_listed():

@@ -1302,6 +1302,34 @@ def test_a_fall_is_no_convergence():
         _ = Climb("Walking", 1, 0.1, 5).best
 
 
+@pytest.mark.parametrize("terms", [1, 1000])
+def test_margins_grow_with_the_terms(terms):
+    """A sum of many terms may fall by more through rounding; a fall at once leaves the start."""
+    rounding = 1e6 * np.finfo(float).eps * terms
+    assert climb([2.0, 2.0 - 2 * rounding], terms=terms)[0].fell
+    way, looks = climb([2.0, 2.0 - rounding / 2, 5.0], terms=terms)
+    assert (looks, way.best, way.fell, way.converged) == (2, 0, False, True)
+    assert climb([0.0, 1.0, 1.5, 9.0], tol=0.51 / terms, terms=terms)[1] == 3
+    assert climb([2.0, 2.0], terms=terms)[0].best == 0  # the first of equal ones
+
+
+def test_all_the_steps_that_were_asked_for():
+    """With tol=0 nothing settles, and there is nothing to be told of."""
+    way, looks = climb([0.0, 0.0, 5.0], tol=0.0)
+    assert (looks, way.best, way.converged) == (3, 2, False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        way.tell_unless_converged("Rest.")
+
+
+def test_three_values_give_an_estimate():
+    """Gains of 1 and 1/2 promise another 1/2; the warning names the last gain."""
+    way, looks = climb([0.0, 1.0, 1.5, 1.75], tol=0.1)
+    assert looks == 4
+    with pytest.warns(ConvergenceWarning, match="made max_iter=3 steps.* gained 0.25:"):
+        way.tell_unless_converged("Rest.")
+
+
 # --- data and the published picture ------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import builtins
 import dataclasses
 import inspect
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -25,11 +26,13 @@ from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, preimages, sc
 from kpca_edu._engine.checks import ConvergenceWarning
 from kpca_edu._engine.kernel_ridge import chosen_pair
 from kpca_edu._engine.searches import Ends
+from kpca_edu._engine.way_back import length
 from kpca_edu.datasets import mnist_digits
 from kpca_edu.kernels import (
     cosine,
     laplacian,
     linear,
+    median_sigma,
     polynomial,
     polynomial_features,
     rbf,
@@ -511,6 +514,32 @@ def test_place_from_distances(seed, d, more):
     np.testing.assert_allclose(locate_by_distances(P, D2), x, atol=1e-12 * scale**2 + 1e-10)
 
 
+@pytest.mark.parametrize("unit", [1e-5, 1e5])
+def test_places_know_no_unit(unit):
+    """Flat directions tell nothing, and points that coincide tell nothing at all."""
+    P = np.array([[[0.0, 0.0], [4.0, 0.0], [6.0, 1e-8]]])
+    place = locate_by_distances(unit * P, unit**2 * np.array([[1.0, 9.0, 25.0]]))
+    np.testing.assert_allclose(place, unit * np.array([[1.0, 0.0]]), atol=1e-6 * unit)
+    same = np.full((1, 3, 2), unit)
+    np.testing.assert_array_equal(locate_by_distances(same, [[1.0, 2.0, 3.0]]), same[:, 0])
+
+
+def test_more_starts_than_samples():
+    """All samples are tried, and that is all."""
+    model = fit_kernel_pca(ring(3, 0), 2, rbf(1.0))
+    Z = model.scores[:2]
+    every, more = (gradient_preimage(model, Z, starts=starts) for starts in (3, 9))
+    np.testing.assert_array_equal(more.X, every.X)
+    np.testing.assert_array_equal(more.n_iter, every.n_iter)
+
+
+def test_two_samples_are_enough_to_choose_a_ridge():
+    model = fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7))
+    assert np.isfinite(fit_score_regression(model, max_samples=2).errors).all()
+    with pytest.raises(ValueError, match="max_samples=1"):
+        fit_score_regression(model, max_samples=1)
+
+
 def test_place_in_the_hull_of_few_neighbours():
     """With fewer neighbours than dimensions the foot in their hull is found: eq-pre-locate."""
     P = np.array([[[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]])
@@ -664,12 +693,12 @@ def test_far_starts():
     np.testing.assert_allclose(mended.X, fixed_point_preimage(model, Z).X, atol=1e-4)
 
 
-@pytest.mark.parametrize("away", [5.0, 8.0, 1e3])
-def test_a_plain_is_no_valley(away):
-    """Far from the data the slope vanishes: descent must not call that converged."""
-    X = ring(30, 15, 0.1)
-    model = fit_kernel_pca(X, 4, rbf(0.5))
-    Z, far = model.scores[:3], np.full((3, 2), away)
+@pytest.mark.parametrize(("away", "unit"), [(5.0, 1.0), (8.0, 1.0), (1e3, 1.0), (8.0, 1e-3)])
+def test_a_plain_is_no_valley(away, unit):
+    """Far from the data the slope vanishes: descent must not call that converged, in any unit."""
+    X = unit * ring(30, 15, 0.1)
+    model = fit_kernel_pca(X, 4, rbf(0.5 * unit))
+    Z, far = model.scores[:3], np.full((3, 2), away * unit)
     stuck = quiet(gradient_preimage, model, Z, X0=far, starts=0)
     assert not stuck.converged.any()
     mended = gradient_preimage(model, Z, X0=far, starts=1)
@@ -958,6 +987,13 @@ def inner_products(A, B):
     return np.asarray(A, float) @ np.asarray(B, float).T
 
 
+@pytest.mark.parametrize(("total", "below"), [(np.nan, np.nan), (2.0, 0.0)])
+def test_a_length_of_zero_is_one(total, below):
+    """Only an indefinite kernel makes NaN of what is below zero; zero itself is a length."""
+    model = SimpleNamespace(total_variance=total, clipped=None)
+    np.testing.assert_array_equal(length(model, np.array([4.0, 0.0, -1.0])), [2.0, 0.0, below])
+
+
 def test_callables_go_back_by_the_methods_that_are_advised():
     """What the refusal advises works, on tables too, and gives what the linear kernel gives."""
     table = pd.DataFrame(ring(25, 41, 0.1), columns=["east", "north"])
@@ -1067,6 +1103,41 @@ def test_restarts_go_on_to_the_next_sample(monkeypatch):
         np.testing.assert_array_equal(start, wanted)
 
 
+def test_rows_that_converge_start_once(monkeypatch):
+    """Further starts are for the others; rounding of a height is measured by its weights."""
+    tried, slacks = [], []
+
+    def every_other(look, T, gamma, *, slack, **_):
+        tried.append((len(T), len(gamma)))
+        slacks.append(slack / np.abs(gamma).sum(axis=1))
+        return Ends(T, np.zeros(len(T)), np.arange(len(T)) % 2 == 0, np.zeros(len(T), int))
+
+    monkeypatch.setattr("kpca_edu._engine.preimage_search.climb_rows", every_other)
+    model = fit_kernel_pca(ring(20, 43, 0.1), 3, rbf(0.7))
+    quiet(fixed_point_preimage, model, model.scores[:8], restarts=2)
+    assert tried == [(8, 8), (4, 4), (2, 2)]
+    np.testing.assert_allclose(np.concatenate(slacks), 16 * np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-3])
+def test_how_flat_is_flat(factor, monkeypatch):
+    """A slope times the spread counts as none from tol × size of κ(x, x) × Σ|γᵢ| down."""
+    flats = []
+
+    def stay(look, T, gamma, *, flat, **_):
+        flats.append(flat)
+        return Ends(T, np.zeros(len(T)), np.ones(len(T), bool), np.zeros(len(T), int))
+
+    monkeypatch.setattr("kpca_edu._engine.preimage_search.minimize_rows", stay)
+    X = 3 * ring(20, 43, 0.1)
+    model = fit_kernel_pca(X, 3, polynomial(2, 1.0))
+    Z = factor * model.scores[:8]
+    gradient_preimage(model, Z, starts=1, tol=1e-4)
+    size, spread = (np.sum(X**2, axis=1) + 1).max() ** 2, np.sqrt(X.var(axis=0).sum())
+    weight = np.maximum(np.abs(model.weights(Z)).sum(axis=1), 1)
+    np.testing.assert_allclose(flats[0], 1e-4 * size * weight / spread)
+
+
 def test_of_equal_errors_the_larger_penalty_is_taken():
     """Rounding must not choose: errors that agree to six digits count as equal."""
     errors = np.array([[3.0, 2.0, 2.0 + 1e-9, 5.0], [2.0 + 1e-10, 9.0, 9.0, 9.0]])
@@ -1092,6 +1163,9 @@ def test_one_interface():
         denoise(model, T, "ridge", regression=regression).X, regression.predict(Z)
     )
     np.testing.assert_array_equal(denoise(model, T, "nearest").X, nearest_preimage(model, Z).X)
+    near, alone = denoise(model, T, "gradient"), gradient_preimage(model, Z, X0=T, starts=0)
+    np.testing.assert_array_equal(near.n_iter, alone.n_iter)  # no other start was tried
+    np.testing.assert_array_equal(near.X, alone.X)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -1250,6 +1324,8 @@ def test_ridges_from_1e_8_to_10_are_tried(monkeypatch):
         return leave_one_out_errors(L, Y, ridges)
 
     monkeypatch.setattr(score_regression, "leave_one_out_errors", spy)
-    model = fit_score_regression(fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7)))
+    model = fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7))
+    assert fit_score_regression(model).errors.shape == (5, 10)
     np.testing.assert_allclose(tried, [10.0 ** np.arange(-8, 2)] * 5)
-    assert model.errors.shape == (5, 10)
+    widths = np.array([kernel.sigma for kernel in score_regression._widths(model.scores)])
+    np.testing.assert_allclose(widths / median_sigma(model.scores), [0.5, 1, 2, 4, 8])

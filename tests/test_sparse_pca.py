@@ -974,6 +974,14 @@ def test_progress(title, call, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert title in captured.err
+    assert captured.err.endswith("\r")  # and is wiped away
+
+
+def test_one_round_may_be_asked_for():
+    model = fit_sparse_pca(WINE, 2, l1=0.3, tol=0.0, max_iter=1)
+    assert model.n_iter == 1
+    run = truncated_power(PITPROPS, 5, start=np.eye(13)[2], tol=0.0, max_iter=1)
+    assert run.value == pytest.approx(run.direction @ PITPROPS @ run.direction)
 
 
 UNFINISHED = {
@@ -1157,13 +1165,62 @@ def test_bad_input_gets_a_sentence(call, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_directions_know_no_unit(unit):
+    """Coordinates settle relative to their size, and a refit sees variance in every unit."""
+    a, B = leading(PITPROPS)[:, 0], simple_threshold(leading(PITPROPS, 3), 4)
+    plain = coordinate_descent(PITPROPS, a, 0.4, ridge=0.1)
+    scaled = coordinate_descent(PITPROPS, unit * a, 0.4 * unit, ridge=0.1, max_iter=1000)
+    np.testing.assert_allclose(scaled, unit * plain, atol=1e-8 * unit)
+    refitted = refit_loadings(PITPROPS, B)
+    assert np.abs(refitted - B).max() > 0.01
+    np.testing.assert_allclose(refit_loadings(unit * PITPROPS, B), refitted, atol=1e-8)
+    runs = [truncated_power(c * PITPROPS, 5) for c in (1.0, unit)]
+    np.testing.assert_allclose(runs[1].direction, runs[0].direction, atol=1e-8)
+    assert runs[1].value == pytest.approx(unit * runs[0].value)
+    V = orthonormal(6, 3, 2)
+    np.testing.assert_allclose(sparse_rotation(unit * V), unit * sparse_rotation(V), rtol=1e-6)
+
+
+def test_a_dead_feature_gets_no_loading():
+    """Coordinates without variance are passed over, and independent ones settle in two rounds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        b = coordinate_descent(np.diag([2.0, 0.0, 0.5]), [1.0, 1.0, 1.0], 0.2, max_iter=2)
+    np.testing.assert_allclose(b, [0.95, 0.0, 0.8])
+
+
+def test_the_criterion_of_an_infinite_ridge_written_out():
+    """‖B‖² − 2 tr AᵀCB + Σ l1ⱼ‖bⱼ‖₁: eq-spca-limit."""
+    A, B = orthonormal(13, 2, 0), orthonormal(13, 2, 1) * [2.0, 0.5]
+    wanted = np.sum(B**2) - 2 * np.trace(A.T @ PITPROPS @ B) + np.abs(B).sum(axis=0) @ [0.3, 0.7]
+    found = sparse_pca_objective(PITPROPS, A, B, l1=[0.3, 0.7], ridge=np.inf)
+    assert found == pytest.approx(wanted)
+
+
+def test_subsets_as_good_as_the_best_are_not_opened():
+    """Of independent features with one variance all subsets tie: the first node settles it."""
+    assert best_subset(np.eye(9), 4).n_nodes == 1
+
+
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_procrustes_knows_no_unit(unit):
     M = np.random.default_rng(0).standard_normal((5, 3))
     np.testing.assert_allclose(procrustes(unit * M), procrustes(M), atol=1e-12)
+    assert_orthonormal(procrustes(0 * M), 10)
+    np.testing.assert_allclose(procrustes(unit * np.eye(3)), np.eye(3), atol=1e-12)
 
 
 def test_a_sparse_rotation_can_not_be_turned_further():
     """Pairs are turned until none gains: another rotation leaves the columns where they are."""
     V = sparse_rotation(orthonormal(12, 4, 3))
     np.testing.assert_allclose(sparse_rotation(V), V, atol=1e-4)
+
+
+def test_small_columns_are_turned_beside_a_large_one():
+    """A turn pays or not relative to its pair of columns: eq-spca-rotate."""
+    V = np.zeros((7, 3))
+    V[:6, :2], V[6, 2] = 1e-4 * orthonormal(6, 2, 0), 1.0
+    plain = 1e-4 * sparse_rotation(1e4 * V[:6, :2])
+    assert np.abs(plain - V[:6, :2]).max() > 1e-6
+    np.testing.assert_allclose(sparse_rotation(V)[:6, :2], plain, atol=1e-9)
