@@ -16,8 +16,16 @@ from scipy.special import gammaln
 
 from kpca_edu import ConvergenceWarning
 from kpca_edu import power_method as module
-from kpca_edu._engine.products import as_map, length, orth, relative_residuals, without
-from kpca_edu._engine.rounds import Rounds
+from kpca_edu._engine.products import (
+    Map,
+    as_map,
+    length,
+    orth,
+    relative_residuals,
+    unit_vector,
+    without,
+)
+from kpca_edu._engine.rounds import FIRST, PATIENCE, Rounds, Search, start_tangent
 from kpca_edu.power_method import (
     PowerRun,
     SVDRun,
@@ -1282,3 +1290,88 @@ def test_what_is_taken_off_leaves_nothing_to_rounding():
     rest = without(V, 1e8 * V @ np.ones((3, 1)) + w)
     assert np.linalg.norm(V.T @ rest) <= 1e-13 * np.linalg.norm(rest)
     assert without(V[:, :0], w) is w
+
+
+def test_a_goal_near_the_start_needs_few_steps():
+    """tan θ falls by the ratio each step, from its start: none, one or a few: eq-power-steps."""
+    start = np.sqrt(2 * 100 / np.pi) / 0.1
+    for ratio, fall, steps in (
+        *((0.0, 0.5, 0), (0.0, 1.5, 1), (0.0, 9.0, 1)),
+        *((0.5, 0.5, 0), (0.5, 1.5, 1), (0.9, 1.5, 4), (0.99, 1.5, 41)),
+    ):
+        assert steps_needed(100, ratio, start / fall) == steps
+    assert steps_needed(100, 0.0, start_tangent(100, 0.1)) == 0
+    no_gap = convergence_bound(100, 1.0, [0, 1, 9])
+    np.testing.assert_allclose(no_gap, 1 / np.hypot(1, start))
+
+
+def test_small_lengths_keep_their_digits():
+    """Squares that would lose their digits, or all, are not taken."""
+    for x, scales in ((np.float64([3, 4]), (1e-154, 1e-160, 1e-170, 1e200)),):
+        for scale in scales:
+            assert length(scale * x) == pytest.approx(5 * scale, rel=1e-14)
+    for scale in (1e-19, 1e-22, 1e-30, 1e30):
+        x = np.float32(scale) * np.float32([3, 4])
+        assert length(x) == pytest.approx(5 * scale, rel=1e-6)
+
+
+def test_unit_vectors_fit_the_matrix():
+    """One that fits comes back itself; others get length one and the precision of X."""
+    for dtype, other in ((np.float32, np.float64), (np.float64, np.float32)):
+        X = as_map(np.ones((3, 2), dtype))
+        v = np.array([0.6, 0.8], dtype)
+        assert unit_vector(v, X) is v
+        for wrong in (v.astype(other), np.ones(2, dtype), np.sqrt(2) * v, [3, 4], 1e-30 * v):
+            fit = unit_vector(wrong, X)
+            assert fit.dtype == dtype
+            assert np.linalg.norm(fit) == pytest.approx(1, abs=1e-6)
+
+
+def ended(X, tol, looks, max_iter=1000, **options):
+    """Return the rounds of an iteration that sees these (s, residual), the last one again."""
+    rounds = Rounds(X, tol, max_iter, **options)
+    for t in rounds:
+        if rounds.done(*looks[min(t, len(looks) - 1)], 0.5):
+            break
+    return rounds
+
+
+def test_a_standstill_ends_the_rounds():
+    """PATIENCE rounds without a halving at the level of rounding, unless tol=0 asks for all."""
+    X, still = as_map(np.eye(3)), (1.0, 1e-15)
+    fresh = Rounds(X, None, 3)
+    assert (fresh.converged, fresh.progress) == (False, False)
+    stuck = pytest.warns(ConvergenceWarning, match="rounding allows no less")
+    with stuck:
+        assert ended(X, 1e-20, [still]).n_iter == PATIENCE
+    with stuck:  # halved once, at the fiftieth step
+        assert ended(X, 1e-20, [still] * 50 + [(1.0, 4e-16)]).n_iter == 50 + PATIENCE
+    with stuck:  # less, but no halving
+        assert ended(X, 1e-20, [still] * 50 + [(1.0, 6e-16)]).n_iter == PATIENCE
+    with pytest.warns(ConvergenceWarning, match="after 300 steps"):  # not the level of rounding
+        assert ended(X, 1e-20, [(1.0, 1e-10)], 300).n_iter == 300
+    assert ended(X, 0.0, [still], 300).n_iter == 300
+
+
+def test_a_value_of_rounding_ends_the_rounds():
+    """What the products with X can't tell from zero is not pursued, once it has been seen."""
+    X = Map(np.eye(3), noise=1e-3)
+    for s in (1e-3, 1e-5):
+        with pytest.warns(ConvergenceWarning, match="rounding allows no less"):
+            assert ended(X, 1e-8, [(s, 0.5)]).n_iter == FIRST
+    with pytest.warns(ConvergenceWarning, match="after 60 steps"):
+        assert ended(X, 1e-8, [(2e-3, 0.5)], 60).n_iter == 60
+
+
+def test_triplets_are_judged_by_the_goal():
+    """Residuals up to tol pass in silence; if those above weigh no more than rounding, it says."""
+    search = Search(power_iteration, as_map(np.eye(3)), 2, 0.1, 50, 0, False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert search.judge(np.array([1.0, 0.5]), np.array([0.1, 0.05]))
+        assert search.judge(np.empty(0), np.empty(0))
+    with pytest.warns(ConvergenceWarning, match="after 0 steps"):
+        assert not search.judge(np.array([1.0, 0.5]), np.array([0.1, 0.11]))
+    for tiny in (1e-17, 12 * EPS):  # 4 · 3 · ε is rounding for a 3×3 matrix with s₁ = 1
+        with pytest.warns(ConvergenceWarning, match="rounding allows no less"):
+            assert not search.judge(np.array([1.0, tiny]), np.array([0.1, 1.0]))
