@@ -245,5 +245,6 @@ def test_copies_are_counted_relative_to_the_largest(unit):
     assert [space.cut(near, kept) for kept in (1, 2, 4, 5, 6)] == [1, 5, 5, 5, 6]
     assert [space.cut(apart, kept) for kept in (2, 4)] == [2, 4]
     assert space.cut(np.full(40, unit), 6) == 40 - 2 * 4  # room for two blocks remains
-    lone = unit * np.r_[1e9, 4.0, 3.0, 2.0, 1.0]  # beside the first they are one value
+    lone = unit * np.r_[1e9, np.linspace(4, 0, 39)]  # beside the first they are one value
     assert space.crowded(lone)
+    assert (space.cut(lone, 1), space.cut(lone, 2)) == (1, 32)
