@@ -1374,3 +1374,41 @@ def test_triplets_are_judged_by_the_goal():
     for tiny in (1e-17, 12 * EPS):  # 4 · 3 · ε is rounding for a 3×3 matrix with s₁ = 1
         with pytest.warns(ConvergenceWarning, match="rounding allows no less"):
             assert not search.judge(np.array([1.0, tiny]), np.array([0.1, 1.0]))
+
+
+def test_the_bar_changes_no_round():
+    """With and without a bar the looks are the same; a residual of exactly tol is enough."""
+    X = as_map(np.eye(3))
+    for progress in (False, True):
+        rounds = Rounds(X, 0.0, 4, progress=progress)
+        looks = [t for t in rounds if not rounds.done(1.0, 0.5, 0.5)]
+        assert (looks, rounds.n_iter) == ([0, 1, 2, 3], 4)
+        met = ended(X, 0.1, [(1.0, 0.1)], progress=progress)
+        assert (met.n_iter, met.converged) == (0, True)
+
+
+def test_products_with_no_column_and_of_one_precision():
+    """No column gives none, also by operators; what they return gets the precision of the map."""
+    for form in (np.eye(3, 2), sparse.eye_array(3, 2), aslinearoperator(np.eye(3, 2))):
+        assert (as_map(form) @ np.empty((2, 0))).shape == (3, 0)
+    double = LinearOperator(
+        (3, 2), lambda x: np.ones(3), matmat=lambda B: np.ones((3, B.shape[1])), dtype=np.float32
+    )
+    for B in (np.ones(2, np.float32), np.ones((2, 4), np.float32)):
+        assert (as_map(double) @ B).dtype == np.float32
+
+
+def test_relative_residuals_are_relative():
+    """‖Xᵀu − sv‖/s of each triplet in any unit; what is noise counts as met."""
+    W, V = np.array([[5.0, 0.5], [3.0, 2.0]]), np.eye(2)
+    for unit in (1e-200, 1.0, 1e200):
+        got = relative_residuals(unit * W, V, unit * np.array([5.0, 2.0]))
+        np.testing.assert_allclose(got, [3 / 5, 0.5 / 2])
+    assert relative_residuals(W, V, np.array([5.0, 2.0]), 2.0).tolist() == [0.6, 0.0]
+
+
+def test_rough_bases_of_tiny_columns():
+    """Columns whose squares keep a digit or two are not squared."""
+    Y = 1e-162 * np.random.default_rng(0).standard_normal((800, 3))
+    for Q in (orth(Y, rough=True), orth(Y)):
+        assert_orthonormal(Q, 100)
