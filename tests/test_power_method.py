@@ -3,6 +3,7 @@
 import pickle
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,14 @@ from kpca_edu._engine.products import (
     unit_vector,
     without,
 )
-from kpca_edu._engine.rounds import FIRST, PATIENCE, Rounds, Search, start_tangent
+from kpca_edu._engine.rounds import (
+    FIRST,
+    PATIENCE,
+    Rounds,
+    Search,
+    refuse_indefinite,
+    start_tangent,
+)
 from kpca_edu.power_method import (
     PowerRun,
     SVDRun,
@@ -1341,8 +1349,9 @@ def test_a_standstill_ends_the_rounds():
     fresh = Rounds(X, None, 3)
     assert (fresh.converged, fresh.progress) == (False, False)
     stuck = pytest.warns(ConvergenceWarning, match="rounding allows no less")
-    with stuck:
-        assert ended(X, 1e-20, [still]).n_iter == PATIENCE
+    for residual in (1e-15, 12 * EPS):  # 4 · 3 · ε is rounding for a 3×3 matrix
+        with stuck:
+            assert ended(X, 1e-20, [(1.0, residual)]).n_iter == PATIENCE
     with stuck:  # halved once, at the fiftieth step
         assert ended(X, 1e-20, [still] * 50 + [(1.0, 4e-16)]).n_iter == 50 + PATIENCE
     with stuck:  # less, but no halving
@@ -1412,3 +1421,28 @@ def test_rough_bases_of_tiny_columns():
     Y = 1e-162 * np.random.default_rng(0).standard_normal((800, 3))
     for Q in (orth(Y, rough=True), orth(Y)):
         assert_orthonormal(Q, 100)
+
+
+def test_a_search_ends_at_rounding():
+    """A run that ends at the noise of what is left finds nothing; each is √k times as exact."""
+    seen = {}
+
+    def iterate(rest, **options):
+        seen.update(options)
+        return SimpleNamespace(history=SimpleNamespace(s=np.array([5.0, 1e-3])), n_iter=1)
+
+    search = Search(iterate, as_map(np.eye(3)), 2, 0.1, 50, 0, False)
+    assert search(SimpleNamespace(noise=1e-3)) is None
+    assert search.runs == []
+    assert search(SimpleNamespace(noise=9e-4)) is search.runs[0]
+    assert (seen["tol"], seen["max_iter"]) == (pytest.approx(0.1 / np.sqrt(2)), 50)
+
+
+def test_rounding_is_not_indefinite():
+    """aᵀKa may be negative by 1e-8 of ‖Ka‖, in any unit; that of the zero matrix is 0."""
+    refuse_indefinite(0.0, 0.0)
+    for unit in (1e-6, 1.0, 1e6):
+        for lam in (1.0, 0.0, -9e-9):
+            refuse_indefinite(lam * unit, unit)
+        with pytest.raises(ValueError, match="indefinite"):
+            refuse_indefinite(-1.1e-8 * unit, unit)
