@@ -970,6 +970,12 @@ def test_two_gigabytes_are_the_room_of_a_square_matrix():
         centered_operator(np.eye(3))._check_room(16_385, "a matrix")
     with pytest.raises(ValueError, match="at most k=1421,"):  # 14 · (1421 + 8) ≤ 20,006
         X_c.gram()
+    for shape, form, way_out in (
+        ((300_000, 3), "gram", "covariance"),
+        ((3, 300_000), "scatter", "gram"),
+    ):
+        with pytest.raises(ValueError, match=f'choose solver="{way_out}"'):
+            getattr(centered_operator(sparse.csr_array(shape)), form)()
     assert lanczos_pays(20_006, 1421)
     assert not lanczos_pays(20_006, 1422)
 
@@ -1026,3 +1032,12 @@ def test_a_long_column_keeps_its_mean():
     """A tenth, a hundred thousand times: each number is added to few others: eq-pca-center."""
     X = np.full((100_000, 2), 0.1)
     np.testing.assert_allclose(sums.column_means(X), 0.1, rtol=4 * EPS)
+
+
+def test_the_zeros_of_sparse_data_count():
+    """An entry that is not stored lies −x̄ⱼ from the mean, whatever that is: eq-pca-center."""
+    X = np.array([[0.0, 3.0, 0.0], [5.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 4.0, 0.0]])
+    for mean in (X.mean(axis=0), np.array([0.5, -3.0, 7.0])):
+        total = np.sum((X - mean) ** 2)
+        assert sums.sum_of_squares(sparse.csr_array(X), mean) == pytest.approx(total)
+        assert sums.sum_of_squares(X, mean) == pytest.approx(total)
