@@ -1041,3 +1041,31 @@ def test_the_zeros_of_sparse_data_count():
         total = np.sum((X - mean) ** 2)
         assert sums.sum_of_squares(sparse.csr_array(X), mean) == pytest.approx(total)
         assert sums.sum_of_squares(X, mean) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("shape", [(2, 200), (200, 2), (70, 130), (130, 66), (64, 64)])
+def test_the_squares_of_an_operator_take_the_smaller_side(shape):
+    """‖X_c‖² of an operator comes from products with min(n, d) vectors, and no more."""
+    X, columns = planted([3.0, 2.0], *shape), []
+
+    def counted(A):
+        return lambda B: columns.append(B.shape[1]) or A @ B
+
+    n, d = shape
+    operator = LinearOperator(
+        shape, X.dot, X.T.dot, matmat=counted(X), rmatmat=counted(X.T), dtype=float
+    )
+    found = centered_operator(operator, X.mean(axis=0))
+    assert found.sum_of_squares() == pytest.approx(np.sum(centred(X) ** 2))
+    assert sum(columns) == min(n, d)
+
+
+def test_single_precision_is_kept_where_its_squares_are():
+    """Entries between 1e-12 and 1e12, and zeros, are squared as they are; others in doubles."""
+    X = np.float32([[1.0, -1.0], [0.5, 0.0]])
+    for scale in (0, 1e-13, 1e-11, 1, 1e11, 1e13):
+        double = scale in (1e-13, 1e13)
+        for form in (np.array, sparse.csr_array):
+            X_c = centered_operator(form(np.float32(scale) * X))
+            assert (X_c.in_range() is X_c) is not double
+            assert (X_c.in_range().dtype == np.float64) is double
