@@ -1398,7 +1398,8 @@ def test_the_bar_changes_no_round():
 
 def test_products_with_no_column_and_of_one_precision():
     """No column gives none, also by operators; what they return gets the precision of the map."""
-    for form in (np.eye(3, 2), sparse.eye_array(3, 2), aslinearoperator(np.eye(3, 2))):
+    by_vectors = LinearOperator((3, 2), lambda x: np.ones(3), dtype=float)
+    for form in (np.eye(3, 2), sparse.eye_array(3, 2), by_vectors):
         assert (as_map(form) @ np.empty((2, 0))).shape == (3, 0)
     double = LinearOperator(
         (3, 2), lambda x: np.ones(3), matmat=lambda B: np.ones((3, B.shape[1])), dtype=np.float32
