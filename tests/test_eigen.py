@@ -188,3 +188,63 @@ def test_half_a_gram_matrix(n, dtype):
     assert np.allclose(half.row_means(), K.mean(axis=1, dtype=float), rtol=0, atol=tol)
     assert (V @ half).dtype == dtype
     assert np.allclose(V @ half, V @ K, rtol=0, atol=tol * np.abs(V @ K).max())
+
+
+def test_an_operator_is_formed_as_long_as_there_is_room(monkeypatch):
+    """Where iterating fails, 200² entries are formed if there is room; else one iterates longer."""
+    steps = []
+    monkeypatch.setattr(eigen, "ROOM", 200**2)
+    monkeypatch.setattr(
+        eigen, "block_lanczos", lambda K, k, max_steps, **_: steps.append(max_steps)
+    )
+    assert top_eigenpairs(GramOperator(np.eye(200)), 1).lam == pytest.approx(1)
+    assert top_eigenpairs(np.eye(201), 1).lam == pytest.approx(1)
+    with pytest.raises(ValueError, match="too large to be formed"):
+        top_eigenpairs(GramOperator(np.eye(201)), 1)
+    assert steps[0] == steps[1] < steps[2] == eigen.PATIENCE
+
+
+def test_one_negative_eigenvalue_is_seen(monkeypatch):
+    """Iterating or not, a single eigenvalue of −3 shows in the bound of the smallest one."""
+    lam = np.concatenate([[-3.0], np.linspace(0, 1, 156), [4.0, 5.0, 6.0]])
+    K = spectrum_matrix(lam)
+    monkeypatch.setattr(eigen, "SMALL", 100)
+    for k in (2, 40):  # by Lanczos, and by LAPACK beside a look at a small Krylov space
+        assert top_eigenpairs(K, k).lowest == pytest.approx(-3, rel=1e-3)
+
+
+def test_a_fresh_block_has_its_steps_before_it_is_judged(monkeypatch):
+    """Nine copies fill a block of 8: a fresh one makes PROBES steps, and its word is the last."""
+    looks, ritz = [], eigen._KrylovSpace.ritz
+    monkeypatch.setattr(
+        eigen._KrylovSpace, "ritz", lambda space: looks.append(space.used) or ritz(space)
+    )
+    pairs = block_lanczos(np.eye(300), 9)
+    assert pairs is not None
+    assert looks == [2 * eigen.BLOCK, 9 + eigen.PROBES * eigen.BLOCK]
+
+
+def test_the_gap_tells_what_is_left_out():
+    """The best one left out has settled up to the gap, a millionth of λ₁, or the goal."""
+    theta = np.array([5.0, 4.0, 3.5, 1.0])
+    assert [eigen._settled(theta, k, 0.0) for k in (1, 2, 3)] == [1.0, 0.5, 2.5]
+    tie = np.array([8.0, 2.0, 2.0])
+    assert eigen._settled(tie, 2, 0.0) == pytest.approx(8e-6)
+    assert eigen._settled(tie, 2, 0.1) == 0.1
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_copies_are_counted_relative_to_the_largest(unit):
+    """Four copies crowd a block of 4 and three don't; a restart keeps all copies or none."""
+    space = eigen._KrylovSpace(np.eye(100), 40, False, 4)
+    near = unit * np.r_[9.0, 5.0 + 1e-8 * np.arange(3, -1, -1), np.linspace(2, 0, 35)]
+    apart = unit * np.r_[9.0, 5.0 + 1e-4 * np.arange(3, -1, -1), np.linspace(2, 0, 35)]
+    assert space.crowded(near[:5])
+    assert not space.crowded(near[:4])
+    assert not space.crowded(apart)
+    assert [space.cut(near, kept) for kept in (1, 2, 4, 5, 6)] == [1, 5, 5, 5, 6]
+    assert [space.cut(apart, kept) for kept in (2, 4)] == [2, 4]
+    assert space.cut(np.full(40, unit), 6) == 40 - 2 * 4  # room for two blocks remains
+    lone = unit * np.r_[1e9, np.linspace(4, 0, 39)]  # beside the first they are one value
+    assert space.crowded(lone)
+    assert (space.cut(lone, 1), space.cut(lone, 2)) == (1, 32)

@@ -1406,3 +1406,18 @@ def test_rounding_is_small_beside_machine_precision():
     a = model.alpha * np.sqrt(model.lam)
     residual = np.linalg.norm(K_c @ a - a * model.lam, axis=0).max() / model.lam[0]
     assert residual < 1000 * EPS
+
+
+def test_some_two_thousand_samples_are_asked_for_their_neighbours(monkeypatch):
+    """Up to 1999 all are asked, of more every second or third, however many features they have."""
+    asked = []
+
+    def one_apart(some, X):
+        asked.append(len(some))
+        return np.ones((len(some), 1))
+
+    monkeypatch.setattr("kpca_edu._engine.inner_products.squared_distances", one_apart)
+    for n, d, count in ((1999, 1, 1999), (2000, 1, 1000), (4000, 1, 1334), (30, 5000, 30)):
+        asked.clear()
+        assert neighbor_spacing(np.empty((n, d))) == pytest.approx(1 / np.sqrt(d))
+        assert sum(asked) == count

@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 import sys
+import tracemalloc
 from fractions import Fraction
 from math import comb, factorial
 
@@ -693,3 +694,29 @@ def test_at_most_a_hundred_million_numbers(offset, size):
     assert next(module._monomials(10**8 // size, 3, 2, offset)) == [0, 0][: 2 if offset == 0 else 0]
     with pytest.raises(ValueError, match=f"has {size} monomials"):
         next(module._monomials(10**8 // size + 1, 3, 2, offset))
+
+
+def test_sparse_samples_beside_dense_ones_stay_sparse():
+    """Distances between a dense sample and many sparse ones take no dense copy of these."""
+    X = np.zeros((1, 5000))
+    Y = sparse.csr_array(([3.0, 4.0], ([0, 0], [7, 8])), shape=(200, 5000))
+    for one, other in ((X, Y), (Y, X)):
+        tracemalloc.start()
+        D2 = squared_distances(one, other)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert D2.ravel().tolist() == [25.0] + [0.0] * 199
+        assert peak < 8 * Y.shape[0] * Y.shape[1] / 4
+
+
+def test_blocks_have_about_a_million_entries():
+    """Rows are cut without gap or overlap, into blocks that the processor can keep near."""
+    for n, width in ((10**7, 1), (5000, 10**4), (999, 0), (3, 10**9)):
+        blocks = list(panels.row_blocks(n, width))
+        starts, stops = zip(*blocks, strict=True)
+        assert starts == (0, *stops[:-1])
+        assert stops[-1] == n
+        if n * width > 2e6 > width:
+            assert 5e5 < (stops[0] - starts[0]) * width < 2e6
+    assert [stop - start for start, stop in panels.row_blocks(3, 10**9)] == [1, 1, 1]
+    assert list(panels.row_blocks(0, 5)) == []

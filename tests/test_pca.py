@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kpca_edu import pca as module
 from kpca_edu._engine import pca_solvers, sums
+from kpca_edu._engine.eigen import lanczos_pays
 from kpca_edu.compare import subspace_angles
 from kpca_edu.pca import (
     PCA,
@@ -944,3 +945,127 @@ def test_sampling_asks_for_more_until_the_share_is_there():
     assert pca_solvers.by_sampling(nothing_found)(data, 3, 0).s.size == 3
     assert pca_solvers.by_sampling(nothing_found)(data, None, 0).s.size == 30
     assert asked == [8, 16, 3, 30]
+
+
+def test_sampling_ends_where_the_share_is_met_or_all_are_there():
+    """A share that is met exactly is met, and once all have been tried there is no more."""
+    asked = []
+
+    def halves(X_c, m, **options):
+        asked.append(m)
+        return SimpleNamespace(s=np.full(m, 0.25), V=np.zeros((32, m)))  # m/16 of the squares
+
+    data = SimpleNamespace(shape=(40, 32), sum_of_squares=lambda: 1.0)
+    assert pca_solvers.by_sampling(halves)(data, 0.5, 0).s.size == 8
+    data.sum_of_squares = lambda: 100.0
+    assert pca_solvers.by_sampling(halves)(data, 0.5, 0).s.size == 32
+    assert asked == [8, 8, 16, 32]
+
+
+def test_two_gigabytes_are_the_room_of_a_square_matrix():
+    """A side of 16,384 doubles has room and one more has not; the way out is the largest k."""
+    X_c = centered_operator(sparse.csr_array((20_006, 20_006)), np.zeros(20_006))
+    X_c._check_room(16_384, "a matrix")
+    with pytest.raises(ValueError, match='2.1 GB: choose solver="'):
+        centered_operator(np.eye(3))._check_room(16_385, "a matrix")
+    with pytest.raises(ValueError, match="at most k=1421,"):  # 14 · (1421 + 8) ≤ 20,006
+        X_c.gram()
+    for shape, form, way_out in (
+        ((300_000, 3), "gram", "covariance"),
+        ((3, 300_000), "scatter", "gram"),
+    ):
+        with pytest.raises(ValueError, match=f'choose solver="{way_out}"'):
+            getattr(centered_operator(sparse.csr_array(shape)), form)()
+    assert lanczos_pays(20_006, 1421)
+    assert not lanczos_pays(20_006, 1422)
+
+
+def test_when_squaring_keeps_enough_digits():
+    """s_k² ≥ ε^(1/3) s₁², and all gaps of squares ≥ √ε s₁², that below s_k too: eq-pca-digits."""
+    for scale in (1e-3, 1.0, 1e3):
+        for s, k, kept in (
+            ([1, 0.5], 0, False),
+            ([1, 0.5, 0], 1, True),
+            ([1, 0.5, 0], 2, True),
+            ([1, 0.5, 0], 3, False),
+            ([1, 0.5, 0.2, 0.2], 2, True),  # a tie among those that nobody asked for
+            ([1, 0.5, 0.2, 0.2], 3, False),
+            ([1, 0.5, 0.2, 0.2], 4, False),
+            ([1, 3e-3, 0], 2, True),  # 9e-6 > ε^(1/3) = 6.1e-6
+            ([1, 2e-3, 0], 2, False),
+            ([1, 1 - 2e-8, 0], 2, True),  # 4e-8 > √ε = 1.5e-8
+            ([1, 1 - 2e-9, 0], 2, False),
+            ([1], 1, True),
+        ):
+            assert pca_solvers._keeps_digits(scale * np.array(s), k) is kept
+        assert not pca_solvers._keeps_digits(np.float32([scale, 0.05 * scale]), 2)
+
+
+def test_auto_squares_where_it_may(monkeypatch):
+    """A few directions that stand apart are found without an SVD; for all of them it is taken."""
+    ways = []
+    for name in ("by_covariance", "by_gram", "by_svd"):
+        plain = getattr(pca_solvers, name)
+        monkeypatch.setattr(
+            pca_solvers, name, lambda *a, plain=plain, name=name: ways.append(name) or plain(*a)
+        )
+    for shape, way in (((30, 9), "by_covariance"), ((9, 30), "by_gram")):
+        X = planted([9.0, 6.0, 3.0], *shape)
+        for k, wanted in ((2, [way]), (0.5, [way]), (None, ["by_svd"])):
+            ways.clear()
+            fit_pca(X, k)
+            assert ways == wanted
+        ways.clear()
+        fit_pca(with_exact_spectrum([1.0, 1e-5], *shape, mean=0.0), 2)
+        assert ways == [way, "by_svd"]
+
+
+def test_directions_of_zero_are_made_anew():
+    """What stands beside a singular value of zero is replaced, whatever it is."""
+    s, V = pca_solvers.complete(np.array([2.0, 0.0]), np.eye(4)[:, [0, 0]], 2)
+    assert s.tolist() == [2, 0]
+    assert_orthonormal(V, 10)
+    assert V[:, 0].tolist() == [1, 0, 0, 0]
+
+
+def test_a_long_column_keeps_its_mean():
+    """A tenth, a hundred thousand times: each number is added to few others: eq-pca-center."""
+    X = np.full((100_000, 2), 0.1)
+    np.testing.assert_allclose(sums.column_means(X), 0.1, rtol=1e-14)
+
+
+def test_the_zeros_of_sparse_data_count():
+    """An entry that is not stored lies −x̄ⱼ from the mean, whatever that is: eq-pca-center."""
+    X = np.array([[0.0, 3.0, 0.0], [5.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 4.0, 0.0]])
+    for mean in (X.mean(axis=0), np.array([0.5, -3.0, 7.0])):
+        total = np.sum((X - mean) ** 2)
+        assert sums.sum_of_squares(sparse.csr_array(X), mean) == pytest.approx(total)
+        assert sums.sum_of_squares(X, mean) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("shape", [(2, 200), (200, 2), (70, 130), (130, 66), (64, 64)])
+def test_the_squares_of_an_operator_take_the_smaller_side(shape):
+    """‖X_c‖² of an operator comes from products with min(n, d) vectors, and no more."""
+    X, columns = planted([3.0, 2.0], *shape), []
+
+    def counted(A):
+        return lambda B: columns.append(B.shape[1]) or A @ B
+
+    n, d = shape
+    operator = LinearOperator(
+        shape, X.dot, X.T.dot, matmat=counted(X), rmatmat=counted(X.T), dtype=float
+    )
+    found = centered_operator(operator, X.mean(axis=0))
+    assert found.sum_of_squares() == pytest.approx(np.sum(centred(X) ** 2))
+    assert sum(columns) == min(n, d)
+
+
+def test_single_precision_is_kept_where_its_squares_are():
+    """Entries between 1e-12 and 1e12, and zeros, are squared as they are; others in doubles."""
+    X = np.float32([[1.0, -1.0], [0.5, 0.0]])
+    for scale in (0, 1e-13, 1e-11, 1, 1e11, 1e13):
+        double = scale in (1e-13, 1e13)
+        for form in (np.array, sparse.csr_array):
+            X_c = centered_operator(form(np.float32(scale) * X))
+            assert (X_c.in_range() is X_c) is not double
+            assert (X_c.in_range().dtype == np.float64) is double

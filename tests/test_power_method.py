@@ -3,6 +3,7 @@
 import pickle
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,23 @@ from scipy.special import gammaln
 
 from kpca_edu import ConvergenceWarning
 from kpca_edu import power_method as module
-from kpca_edu._engine.products import as_map, length, orth, relative_residuals, without
-from kpca_edu._engine.rounds import Rounds
+from kpca_edu._engine.products import (
+    Map,
+    as_map,
+    length,
+    orth,
+    relative_residuals,
+    unit_vector,
+    without,
+)
+from kpca_edu._engine.rounds import (
+    FIRST,
+    PATIENCE,
+    Rounds,
+    Search,
+    refuse_indefinite,
+    start_tangent,
+)
 from kpca_edu.power_method import (
     PowerRun,
     SVDRun,
@@ -1282,3 +1298,152 @@ def test_what_is_taken_off_leaves_nothing_to_rounding():
     rest = without(V, 1e8 * V @ np.ones((3, 1)) + w)
     assert np.linalg.norm(V.T @ rest) <= 1e-13 * np.linalg.norm(rest)
     assert without(V[:, :0], w) is w
+
+
+def test_a_goal_near_the_start_needs_few_steps():
+    """tan θ falls by the ratio each step, from its start: none, one or a few: eq-power-steps."""
+    start = np.sqrt(2 * 100 / np.pi) / 0.1
+    for ratio, fall, steps in (
+        *((0.0, 0.5, 0), (0.0, 1.5, 1), (0.0, 9.0, 1)),
+        *((0.5, 0.5, 0), (0.5, 1.5, 1), (0.9, 1.5, 4), (0.99, 1.5, 41)),
+    ):
+        assert steps_needed(100, ratio, start / fall) == steps
+    assert steps_needed(100, 0.0, start_tangent(100, 0.1)) == 0
+    no_gap = convergence_bound(100, 1.0, [0, 1, 9])
+    np.testing.assert_allclose(no_gap, 1 / np.hypot(1, start))
+
+
+def test_small_lengths_keep_their_digits():
+    """Squares that would lose their digits, or all, are not taken."""
+    for scale in (1e-154, 1e-160, 1e-170, 1e200):
+        assert length(scale * np.array([3.0, 4.0])) / scale == pytest.approx(5, rel=1e-14)
+    for scale in (1e-19, 1e-22, 1e-30, 1e30):
+        x = np.float32(scale) * np.float32([3, 4])
+        assert length(x) / scale == pytest.approx(5, rel=1e-6)
+
+
+def test_unit_vectors_fit_the_matrix():
+    """One that fits comes back itself; others get length one and the precision of X."""
+    for dtype, other in ((np.float32, np.float64), (np.float64, np.float32)):
+        X = as_map(np.ones((3, 2), dtype))
+        v = np.array([0.6, 0.8], dtype)
+        assert unit_vector(v, X) is v
+        for wrong in (v.astype(other), np.ones(2, dtype), np.sqrt(2) * v, [3, 4], 1e-30 * v):
+            fit = unit_vector(wrong, X)
+            assert fit.dtype == dtype
+            assert np.linalg.norm(fit) == pytest.approx(1, abs=1e-6)
+
+
+def ended(X, tol, looks, max_iter=1000, **options):
+    """Return the rounds of an iteration that sees these (s, residual), the last one again."""
+    rounds = Rounds(X, tol, max_iter, **options)
+    for t in rounds:
+        if rounds.done(*looks[min(t, len(looks) - 1)], 0.5):
+            break
+    return rounds
+
+
+def test_a_standstill_ends_the_rounds():
+    """PATIENCE rounds without a halving at the level of rounding, unless tol=0 asks for all."""
+    X, still = as_map(np.eye(3)), (1.0, 1e-15)
+    fresh = Rounds(X, None, 3)
+    assert (fresh.converged, fresh.progress) == (False, False)
+    stuck = pytest.warns(ConvergenceWarning, match="rounding allows no less")
+    for residual in (1e-15, 12 * EPS):  # 4 · 3 · ε is rounding for a 3×3 matrix
+        with stuck:
+            assert ended(X, 1e-20, [(1.0, residual)]).n_iter == PATIENCE
+    with stuck:  # halved once, at the fiftieth step
+        assert ended(X, 1e-20, [still] * 50 + [(1.0, 4e-16)]).n_iter == 50 + PATIENCE
+    with stuck:  # less, but no halving
+        assert ended(X, 1e-20, [still] * 50 + [(1.0, 6e-16)]).n_iter == PATIENCE
+    with pytest.warns(ConvergenceWarning, match="after 300 steps"):  # not the level of rounding
+        assert ended(X, 1e-20, [(1.0, 1e-10)], 300).n_iter == 300
+    assert ended(X, 0.0, [still], 300).n_iter == 300
+
+
+def test_a_value_of_rounding_ends_the_rounds():
+    """What the products with X can't tell from zero is not pursued, once it has been seen."""
+    X = Map(np.eye(3), noise=1e-3)
+    for s in (1e-3, 1e-5):
+        with pytest.warns(ConvergenceWarning, match="rounding allows no less"):
+            assert ended(X, 1e-8, [(s, 0.5)]).n_iter == FIRST
+    with pytest.warns(ConvergenceWarning, match="after 60 steps"):
+        assert ended(X, 1e-8, [(2e-3, 0.5)], 60).n_iter == 60
+
+
+def test_triplets_are_judged_by_the_goal():
+    """Residuals up to tol pass in silence; if those above weigh no more than rounding, it says."""
+    search = Search(power_iteration, as_map(np.eye(3)), 2, 0.1, 50, 0, False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert search.judge(np.array([1.0, 0.5]), np.array([0.1, 0.05]))
+        assert search.judge(np.empty(0), np.empty(0))
+    with pytest.warns(ConvergenceWarning, match="after 0 steps"):
+        assert not search.judge(np.array([1.0, 0.5]), np.array([0.1, 0.11]))
+    for tiny in (1e-17, 12 * EPS):  # 4 · 3 · ε is rounding for a 3×3 matrix with s₁ = 1
+        with pytest.warns(ConvergenceWarning, match="rounding allows no less"):
+            assert not search.judge(np.array([1.0, tiny]), np.array([0.1, 1.0]))
+
+
+def test_the_bar_changes_no_round():
+    """With and without a bar the looks are the same; a residual of exactly tol is enough."""
+    X = as_map(np.eye(3))
+    for progress in (False, True):
+        rounds = Rounds(X, 0.0, 4, progress=progress)
+        looks = [t for t in rounds if not rounds.done(1.0, 0.5, 0.5)]
+        assert (looks, rounds.n_iter) == ([0, 1, 2, 3], 4)
+        met = ended(X, 0.1, [(1.0, 0.1)], progress=progress)
+        assert (met.n_iter, met.converged) == (0, True)
+
+
+def test_products_with_no_column_and_of_one_precision():
+    """No column gives none, also by operators; what they return gets the precision of the map."""
+    by_vectors = LinearOperator((3, 2), lambda x: np.ones(3), dtype=float)
+    for form in (np.eye(3, 2), sparse.eye_array(3, 2), by_vectors):
+        assert (as_map(form) @ np.empty((2, 0))).shape == (3, 0)
+    double = LinearOperator(
+        (3, 2), lambda x: np.ones(3), matmat=lambda B: np.ones((3, B.shape[1])), dtype=np.float32
+    )
+    for B in (np.ones(2, np.float32), np.ones((2, 4), np.float32)):
+        assert (as_map(double) @ B).dtype == np.float32
+
+
+def test_relative_residuals_are_relative():
+    """‖Xᵀu − sv‖/s of each triplet in any unit; what is noise counts as met."""
+    W, V = np.array([[5.0, 0.5], [3.0, 2.0]]), np.eye(2)
+    for unit in (1e-200, 1.0, 1e200):
+        got = relative_residuals(unit * W, V, unit * np.array([5.0, 2.0]))
+        np.testing.assert_allclose(got, [3 / 5, 0.5 / 2])
+    assert relative_residuals(W, V, np.array([5.0, 2.0]), 2.0).tolist() == [0.6, 0.0]
+
+
+def test_rough_bases_of_tiny_columns():
+    """Columns whose squares keep a digit or two are not squared."""
+    Y = 1e-162 * np.random.default_rng(0).standard_normal((800, 3))
+    for Q in (orth(Y, rough=True), orth(Y)):
+        assert_orthonormal(Q, 100)
+
+
+def test_a_search_ends_at_rounding():
+    """A run that ends at the noise of what is left finds nothing; each is √k times as exact."""
+    seen = {}
+
+    def iterate(rest, **options):
+        seen.update(options)
+        return SimpleNamespace(history=SimpleNamespace(s=np.array([5.0, 1e-3])), n_iter=1)
+
+    search = Search(iterate, as_map(np.eye(3)), 2, 0.1, 50, 0, False)
+    assert search(SimpleNamespace(noise=1e-3)) is None
+    assert search.runs == []
+    assert search(SimpleNamespace(noise=9e-4)) is search.runs[0]
+    assert (seen["tol"], seen["max_iter"]) == (pytest.approx(0.1 / np.sqrt(2)), 50)
+
+
+def test_rounding_is_not_indefinite():
+    """aᵀKa may be negative by 1e-8 of ‖Ka‖, in any unit; that of the zero matrix is 0."""
+    refuse_indefinite(0.0, 0.0)
+    for unit in (1e-6, 1.0, 1e6):
+        for lam in (1.0, 0.0, -9e-9):
+            refuse_indefinite(lam * unit, unit)
+        with pytest.raises(ValueError, match="indefinite"):
+            refuse_indefinite(-1.1e-8 * unit, unit)

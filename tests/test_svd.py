@@ -1257,3 +1257,9 @@ def test_every_function_of_the_chapter_can_be_shown():
 def test_every_public_name_is_tested_here():
     """All that the module offers is imported by this file."""
     assert set(module.__all__) <= set(globals())
+
+
+def test_greedy_maximisation_counts_from_a_millionth_up():
+    """A singular value just above 1e-6 s₁ is found, one just below counts as zero."""
+    for smallest, rank in ((1.2e-6, 3), (0.8e-6, 2)):
+        assert svd_by_maximization(np.diag([1.0, 1.0, smallest])).rank == rank
