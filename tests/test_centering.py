@@ -22,6 +22,7 @@ from sklearn.preprocessing import KernelCenterer
 from kpca_edu import centering as module
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, polynomial_features
 from kpca_edu._engine.centering import center_in_place, row_means, subtract_sums
+from kpca_edu._engine.distances import squares
 from kpca_edu.centering import (
     ClassicalMDS,
     additive_constant,
@@ -952,3 +953,20 @@ def test_as_many_coordinates_as_dimensions_need_no_warning(recwarn):
     X = np.random.default_rng(0).standard_normal((9, 2))
     assert classical_mds(cdist(X, X), 2).k == 2
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_range_of_distances(dtype):
+    """Squares and the sums of all of them stay floats; beyond that one sentence says what to do."""
+    limits = np.finfo(dtype)
+    low = np.sqrt(float(limits.tiny) / float(limits.eps))
+    high = np.sqrt(float(limits.max)) / 5
+    D = np.ones((5, 5), dtype) - np.eye(5, dtype=dtype)
+    for size in (1.1 * low, 0.9 * high):
+        D2 = squares(dtype(size) * D, "D")
+        assert np.isfinite(D2.sum())
+        assert D2[0, 1] > limits.tiny
+    for size in (0.9 * low, 1.1 * high):
+        with pytest.raises(ValueError, match="beyond the range"):
+            squares(dtype(size) * D, "D")
+    assert not squares(0 * D, "D").any()

@@ -411,3 +411,11 @@ def test_only_tables_have_names_of_columns():
     assert column_names(pd.DataFrame([[1.0]])) is None
     assert column_names(SimpleNamespace(columns=["a"])) is None
     assert column_names(SimpleNamespace(iloc=[])) is None
+
+
+def test_the_first_bad_singular_value_is_named():
+    """Small and equal values before it are not what is wrong."""
+    with pytest.raises(ValueError, match=r"s\[3\] = -1 is negative"):
+        singular_values([3.0, 0.5, 0.0, -1.0])
+    with pytest.raises(ValueError, match=r"s\[3\] = 2.5 follows s\[2\] = 2"):
+        singular_values([3.0, 3.0, 2.0, 2.5])

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_ro
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from kpca_edu import fit_pca
-from kpca_edu._engine import eigen
+from kpca_edu._engine import eigen, gram_spectrum
 from kpca_edu._engine.gram_spectrum import CenteredGram, checked_gram, positive_eigenpairs
 from kpca_edu._engine.inner_products import neighbor_spacing
 from kpca_edu._engine.panels import SymmetricPanels, lower_panels
@@ -1406,3 +1406,51 @@ def test_rounding_is_small_beside_machine_precision():
     a = model.alpha * np.sqrt(model.lam)
     residual = np.linalg.norm(K_c @ a - a * model.lam, axis=0).max() / model.lam[0]
     assert residual < 1000 * EPS
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_the_fewest_samples(center):
+    """Two centred samples have one component, and so has one that is not centred."""
+    X = np.array([[1.0, 0.0], [3.0, 1.0]])[: 1 + center]
+    assert fit_kernel_pca(X, 1, linear(), center=center).k == 1
+    with pytest.raises(ValueError, match="sample given" if center else "X is empty"):
+        fit_kernel_pca(X[1:], 1, linear(), center=center)
+
+
+def test_a_share_is_more_than_nothing():
+    """Exactly half is a share that two of four equal variances have; 0 and 1 are no shares."""
+    assert gram_spectrum._count(0.5, np.ones(4), 4.0) == 2
+    assert [gram_spectrum.is_share(k) for k in (0.0, 1e-9, 1 - 1e-9, 1.0, 1)] == [0, 1, 1, 0, 0]
+    with pytest.raises(ValueError, match=r"k=0\.0: a whole number of components"):
+        fit_kernel_pca_gram(np.eye(4), 0.0)
+
+
+def test_half_of_a_gram_matrix_is_held_where_few_pairs_are_wanted():
+    """All eigenvalues, and what clipping changes, need the whole."""
+    X, n = np.random.default_rng(0).standard_normal((140, 2)), 140
+    for k, clip, half in [(1, False, True), (1, True, False), (100, False, False)]:
+        K = gram_spectrum.gram_in_memory(rbf(1.0), X, k, clip, False)
+        assert isinstance(K, SymmetricPanels) == half
+        assert len(K) == n
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_squared_lengths_know_no_unit(size):
+    """Below zero by half of the digits is rounding, and by more no length."""
+    values = size * np.array([2.0, 0.5, -1e-9, -1e-6])
+    found = gram_spectrum.squared_length(values, np.full(4, size))
+    np.testing.assert_array_equal(found, [*values[:2], 0, np.nan])
+
+
+def test_a_gram_matrix_of_zeros_has_no_variance():
+    for center in (True, False):
+        with pytest.raises(ValueError, match="zero variance"):
+            fit_kernel_pca_gram(np.zeros((4, 4)), 1, center=center)
+
+
+def test_a_single_width_is_taken_without_a_word():
+    """There is no wider or narrower one to speak of."""
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert choose_sigma(X, 1, sigmas=[1.5]) == 1.5

@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 import sys
+import warnings
 from fractions import Fraction
 from math import comb, factorial
 
@@ -693,3 +694,30 @@ def test_at_most_a_hundred_million_numbers(offset, size):
     assert next(module._monomials(10**8 // size, 3, 2, offset)) == [0, 0][: 2 if offset == 0 else 0]
     with pytest.raises(ValueError, match=f"has {size} monomials"):
         next(module._monomials(10**8 // size + 1, 3, 2, offset))
+
+
+@pytest.mark.parametrize("n", [8, 30])
+def test_rounding_allowed_to_is_psd_grows_with_n(n):
+    """Down to −10n units of rounding an eigenvalue passes for zero."""
+    K, eps = np.eye(n), np.finfo(float).eps
+    K[0, 0] = -5 * n * eps
+    assert is_psd(K)
+    K[0, 0] = -20 * n * eps
+    assert not is_psd(K)
+
+
+def test_the_tip_of_the_laplacian_has_no_slope():
+    """At distance 0 the derivative is 0, without a warning; elsewhere it is −g/(2σD)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g, slope = laplacian(2.0).profile_and_derivative(np.array([0.0, 0.25, 9.0]))
+    np.testing.assert_allclose(g, np.exp([0, -0.25, -1.5]))
+    np.testing.assert_allclose(slope, [0, -g[1] / 2, -g[2] / 12])
+
+
+def test_numbers_before_a_kernel_are_multiplied():
+    """2(3κ) is 6κ, and 0(3κ) is 0κ."""
+    assert 2 * (3 * rbf(1.0)) == 6 * rbf(1.0)
+    assert 0 * (3 * rbf(1.0)) == 0 * rbf(1.0)
+    with pytest.raises(ValueError, match="-1"):
+        -1 * (3 * rbf(1.0))

@@ -9,6 +9,8 @@ import re
 import sys
 import tracemalloc
 import warnings
+from functools import partial
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -1354,3 +1356,60 @@ def test_one_direction_must_be_seen_too():
     missing.refuse_unknowable(W, 0.0, ~second)
     missing.refuse_unknowable(W, 0.5, second)
     missing.refuse_unknowable(W[:, :0], 0.0, second)
+
+
+@pytest.mark.parametrize("g", [1, 2, 3])
+def test_each_row_meets_the_matrix_of_its_group(g):
+    rng = np.random.default_rng(g)
+    A, B, group = rng.standard_normal((g, 2, 2)), rng.standard_normal((4, 2)), np.arange(4) % g
+    plain = [A[j] @ b for j, b in zip(group, B, strict=True)]
+    np.testing.assert_allclose(missing.by_row(A, group, B), plain)
+
+
+def test_parts_have_no_more_rows_than_asked_for(monkeypatch):
+    """Three k×k matrices in 12 entries for k = 2: only a pattern with more rows has more."""
+    monkeypatch.setattr(missing, "BLOCK_ENTRIES", 12)
+    X = np.ones((10, 4))
+    X[[0, 1, 2, 3, 4], [0, 1, 2, 3, 0]] = np.nan  # patterns of 2, 1, 1, 1 and 5 rows
+    assert sorted(len(part) for part in missing.with_holes(X).parts(2)) == [2, 3, 5]
+    assert [len(part) for part in missing.with_holes(X).parts(1)] == [10]
+
+
+def test_without_gaps_one_sum_serves_all_columns():
+    """As its docstring says, the E-step returns one matrix for a complete table, else one each."""
+    X = np.random.default_rng(0).standard_normal((9, 3))
+    model = fit_ppca(X, 1)
+    assert expect(model, X).spread.shape == (1, 1, 1)
+    X[0, 0] = np.nan
+    assert expect(model, X).spread.shape == (3, 1, 1)
+
+
+def test_noise_collapses_by_variance_or_by_rounding():
+    """A noise is none below 1e-10 of the variance, and below the square of four roundings."""
+    units = missing.Units(np.zeros(2), 1.0, variance=3.0, rounding=1e-3)
+    assert units.collapsed(1.5e-5)
+    assert not units.collapsed(1.7e-5)
+    exact = units._replace(rounding=0.0)
+    assert exact.collapsed(2.9e-10)
+    assert not exact.collapsed(3.1e-10)
+
+
+@pytest.mark.parametrize(
+    ("check", "parts"),
+    [
+        (lambda thing: missing.refuse_other_models(thing, "model"), ("W", "sigma2")),
+        (missing.refuse_other_codes, ("m", "spread")),
+        (partial(missing.loadings_and_noise, fit_ppca(VIRUSES, 1)), ("part", "M")),
+    ],
+)
+def test_half_of_a_thing_is_none(check, parts):
+    """What has one of the two parts that are needed is refused."""
+    check(SimpleNamespace(**dict.fromkeys(parts)))
+    for part in parts:
+        with pytest.raises(ValueError, match="is a SimpleNamespace"):
+            check(SimpleNamespace(**{part: None}))
+
+
+def test_the_closed_form_points_to_em():
+    with pytest.raises(ValueError, match="NaN, 2 in all: the closed form needs every value"):
+        fit_ppca([[1.0, np.nan], [np.nan, 2.0], [3.0, 1.0]], 1)

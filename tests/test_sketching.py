@@ -547,3 +547,62 @@ def test_two_million_samples():
 def test_one_fourier_feature_is_half_a_pair():
     with pytest.raises(ValueError, match="m is even. Take m=2"):
         fourier_features(3, 1, 1.0)
+
+
+def test_leverage_scores_of_a_partial_first_choice():
+    """φᵀ(C + λI)⁻¹φ with C on the span of the first choice alone, and 1/λ for what is beyond."""
+    X, kernel = DIGITS[:40].copy(), rbf(8.0)
+    X[1] *= 9  # a sample that the choice does not explain
+    K, first = kernel(X), np.arange(0, 40, 4)
+    N = K[:, first] @ np.linalg.solve(K[np.ix_(first, first)], K[first])  # what the choice explains
+    rest = 1 - np.diag(N)
+    ridge = (rest.sum() + np.linalg.eigvalsh(N)[:-5].sum()) / 5
+    plain = np.diag(N @ np.linalg.inv(N + ridge * np.eye(40))) + rest / ridge
+    plain = np.minimum(plain, 1)
+    found = leverage_scores(kernel, X, X[first])
+    np.testing.assert_allclose(found, plain + 1e-3 * plain.mean(), rtol=1e-8)
+    assert np.flatnonzero(plain == 1).tolist() == [1]
+
+
+def test_landmarks_are_chosen_as_their_names_say():
+    """Pivots by what is left, others by their leverage, both in the order of the samples."""
+    X, kernel, m = DIGITS[:30], rbf(1.0), 6
+    pivots = random_pivots(kernel, X, m, np.random.default_rng(3))
+    found = nystrom(X, m, kernel, landmarks="pivoted", rng=3).landmarks
+    np.testing.assert_array_equal(found, X[np.sort(pivots)])
+    rng = np.random.default_rng(3)
+    scores = leverage_scores(kernel, X, X[rng.choice(30, m, replace=False)])
+    places = rng.choice(30, m, replace=False, p=scores / scores.sum())
+    found = nystrom(X, m, kernel, landmarks="leverage", rng=3).landmarks
+    np.testing.assert_array_equal(found, X[np.sort(places)])
+
+
+def test_random_pivots_of_samples_without_features():
+    """A kernel that is zero leaves nothing from the start: any samples are taken, each once."""
+    places = random_pivots(0 * rbf(1.0), DIGITS[:5], 4, np.random.default_rng(0))
+    assert len(set(places.tolist())) == 4
+
+
+def test_spread_rows_prefer_what_is_far():
+    """Also the last row can be drawn; of equal rows any are taken."""
+    X = np.array([[0.0], [1.0], [10.0]])
+    pairs = [spread_rows(X, 2, np.random.default_rng(seed)) for seed in range(50)]
+    assert sum(10.0 in pair for pair in pairs) >= 40
+    assert spread_rows(np.ones((3, 2)), 3, np.random.default_rng(0)).shape == (3, 2)
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_landmarks_know_no_unit(unit):
+    """Directions without length are told by the largest, whatever the unit of the samples."""
+    X = DIGITS[:20, 20:24] + 0.5  # 20 landmarks in 4 dimensions
+    small, large = nystrom(X, 20, linear()), nystrom(unit * X, 20, linear())
+    assert np.linalg.matrix_rank(small.root, tol=1e-8 * np.abs(small.root).max()) == 4
+    np.testing.assert_allclose(unit * large.root, small.root, atol=1e-6 * np.abs(small.root).max())
+
+
+@pytest.mark.parametrize(("d", "m"), [(1, 2), (1, 6), (2, 2), (2, 4), (2, 6), (3, 2)])
+def test_orthogonal_features_are_as_many_as_asked_for(d, m):
+    """Whole groups of d frequencies, a part of one, or one alone."""
+    features = orthogonal_features(d, m, 1.0)
+    assert features.frequencies.shape == (d, m // 2)
+    assert features(np.ones((3, d))).shape == (3, m)

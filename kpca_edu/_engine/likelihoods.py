@@ -50,9 +50,9 @@ def log_likelihoods(lam: NDArray, V: NDArray, R: NDArray) -> NDArray:
 
 
 def parameter_counts(d: int, r: int) -> NDArray:
-    """Return the free parameters of mean, directions and noise for k = 0 … r − 1: (r,)."""
+    """Return the free parameters of mean, directions and noise for k = 0 … r − 1, r ≤ d: (r,)."""
     k = np.arange(r)
-    return d + np.minimum(d * k - k * (k - 1) // 2 + 1, d * (d + 1) // 2)
+    return d + d * k - k * (k - 1) // 2 + 1
 
 
 def _sums_before(terms: NDArray) -> NDArray:
