@@ -741,3 +741,18 @@ def test_powers_that_are_kernels_are_the_librarys(params, own):
     X = IRIS[::40]
     params = {"gamma": 0.25, "degree": 3, "coef0": 1} | params
     np.testing.assert_allclose(kernel(X, X), pairwise_kernels(X, metric="poly", **params))
+
+
+def test_whitening_leaves_what_does_not_vary():
+    """A direction without variance has scores of zero, and no unit to be divided by."""
+    X = np.column_stack([IRIS[:, :2], np.ones(len(IRIS))])
+    Z = PCA(whiten=True).fit_transform(X)
+    np.testing.assert_allclose(Z.std(axis=0, ddof=1), [1, 1, 0], atol=1e-6)
+
+
+def test_one_step_of_em_may_be_all_that_is_asked_for():
+    X = IRIS.copy()
+    X[0, 0] = np.nan
+    with pytest.warns(UserWarning, match="1 step"):
+        assert ProbabilisticPCA(1, max_iter=1).fit(X).n_iter_ == 1
+    assert ProbabilisticPCA().fit(IRIS[:, :2]).n_components_ == 1

@@ -5,6 +5,7 @@ import pickle
 import sys
 import tracemalloc
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_ro
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from kpca_edu import fit_pca
+from kpca_edu import kernel_pca as module
 from kpca_edu._engine import eigen, gram_spectrum
 from kpca_edu._engine.gram_spectrum import CenteredGram, checked_gram, positive_eigenpairs
 from kpca_edu._engine.inner_products import neighbor_spacing
@@ -1454,3 +1456,28 @@ def test_a_single_width_is_taken_without_a_word():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert choose_sigma(X, 1, sigmas=[1.5]) == 1.5
+
+
+def test_the_widths_that_are_tried(monkeypatch):
+    """From an eighth of the median distance to eight of it, by roots of two; the best in between
+    needs no warning, one at the end does."""
+    X, tried = np.array([[0.0], [1.0], [3.0]]), []
+
+    def error(best, X, k, kernel, **options):
+        tried.append(kernel.sigma / 2)  # the median is 2
+        return abs(tried[-1] - best)
+
+    monkeypatch.setattr(module, "denoising_error", partial(error, 2.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert choose_sigma(X, 1) == pytest.approx(4)
+    np.testing.assert_allclose(tried, 2.0 ** np.linspace(-3, 3, 13))
+    for best, words in ((0, "narrowest"), (99, "widest")):
+        monkeypatch.setattr(module, "denoising_error", partial(error, best))
+        with pytest.warns(UserWarning, match=words):
+            choose_sigma(X, 1)
+
+
+def test_some_noise_is_needed_to_be_removed():
+    with pytest.raises(ValueError, match="noise=0.0"):
+        denoising_error(np.eye(6), 1, rbf(1.0), noise=0.0)

@@ -721,3 +721,17 @@ def test_numbers_before_a_kernel_are_multiplied():
     assert 0 * (3 * rbf(1.0)) == 0 * rbf(1.0)
     with pytest.raises(ValueError, match="-1"):
         -1 * (3 * rbf(1.0))
+
+
+def test_median_sigma_of_few_samples():
+    """Two have one distance; of more than are asked for, different ones are drawn."""
+    assert median_sigma([[0.0], [3.0]]) == 3
+    drawn = {median_sigma([[0.0], [1.0], [3.0]], max_samples=2, rng=seed) for seed in range(20)}
+    assert drawn == {1.0, 2.0, 3.0}
+
+
+def test_the_largest_degree():
+    """170! is the last factorial that is a float."""
+    assert next(module._monomials(1, 1, 170, 1.0)) == []
+    with pytest.raises(ValueError, match="at most 170"):
+        next(module._monomials(1, 1, 171, 1.0))

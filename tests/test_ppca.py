@@ -1413,3 +1413,27 @@ def test_half_of_a_thing_is_none(check, parts):
 def test_the_closed_form_points_to_em():
     with pytest.raises(ValueError, match="NaN, 2 in all: the closed form needs every value"):
         fit_ppca([[1.0, np.nan], [np.nan, 2.0], [3.0, 1.0]], 1)
+
+
+def test_two_patterns_of_gaps():
+    """As few as that, with several rows each: every row has the posterior of its own values."""
+    X = np.random.default_rng(0).standard_normal((7, 4))
+    model = fit_ppca(X, 2)
+    X[1::2, 0] = np.nan
+    m, S = model.posterior(X)
+    for i, row in enumerate(X):
+        one_m, one_S = model.posterior(row[None])
+        np.testing.assert_allclose(m[i], one_m[0], atol=1e-12)
+        np.testing.assert_allclose(S[i], one_S[0], atol=1e-12)
+
+
+def test_what_em_can_start_from():
+    """Any noise but none: from σ² = 0 no step leads away. The closed form takes no steps."""
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    start = fit_ppca(X, 1)
+    assert start.n_iter == 0
+    for sigma2 in (0.5, 1.0):
+        again = fit_ppca_em(X, 1, start=PPCA(start.mean, start.W, sigma2))
+        assert again.sigma2 == pytest.approx(start.sigma2, rel=1e-4)
+    with pytest.raises(ValueError, match="sigma2 > 0 are needed"):
+        fit_ppca_em(X, 1, start=PPCA(start.mean, start.W, 0.0))

@@ -606,3 +606,20 @@ def test_orthogonal_features_are_as_many_as_asked_for(d, m):
     features = orthogonal_features(d, m, 1.0)
     assert features.frequencies.shape == (d, m // 2)
     assert features(np.ones((3, d))).shape == (3, m)
+
+
+def test_the_smallest_numbers_that_are_taken():
+    """Zero matrices have no triplets and no error; one feature, two samples, two columns more."""
+    assert randomized_svd(np.zeros((5, 4)), 2).s.size == 0
+    assert range_error_bound(np.zeros(4), 2, oversample=2, norm="spectral") == 0
+    assert range_error_bound([1.0, 1.0], 2, oversample=2) == 0
+    assert fourier_features(1, 1, 1.0, phases=True).m == 1
+    assert fourier_error_bound(2, 2, 0.5) == pytest.approx(np.sqrt(2 * np.log(4)))
+
+
+def test_phases_go_once_around():
+    """They are spread over 0 … 2π, each part alike."""
+    b = fourier_features(1, 4000, 1.0, phases=True).phases
+    counts = np.histogram(b, bins=4, range=(0, 2 * np.pi))[0]
+    assert np.all(np.abs(counts - 1000) < 130)
+    assert counts.sum() == 4000
