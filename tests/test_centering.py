@@ -970,3 +970,9 @@ def test_the_range_of_distances(dtype):
         with pytest.raises(ValueError, match="beyond the range"):
             squares(dtype(size) * D, "D")
     assert not squares(0 * D, "D").any()
+
+
+def test_zeros_are_positive_up_to_rounding():
+    """No margin for rounding is needed where nothing is rounded."""
+    assert is_conditionally_psd(np.zeros((3, 3)))
+    assert additive_constant(np.zeros((3, 3))) == 0

@@ -1008,3 +1008,15 @@ def test_values_to_start_from_are_put_back_as_they_are():
     np.testing.assert_allclose(known.filled(X, known.values(start)), np.where(unknown, start, X))
     with pytest.raises(ValueError, match="times as far"):
         known.values(start + 1e12)
+
+
+def test_as_many_folds_as_entries():
+    """Each entry is a fold of its own then; more folds there are not."""
+    assert sorted(entry_folds(2, 3, 6, 0).ravel()) == list(range(6))
+    with pytest.raises(ValueError, match="at most 6 parts"):
+        entry_folds(2, 3, 7, 0)
+
+
+def test_one_table_may_be_drawn():
+    assert bootstrap_pca(VIRUSES, 2, repeats=1).V.shape == (1, VIRUSES.shape[1], 2)
+    assert parallel_variances(VIRUSES, repeats=1).shape[0] == 1

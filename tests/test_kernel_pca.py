@@ -1481,3 +1481,11 @@ def test_the_widths_that_are_tried(monkeypatch):
 def test_some_noise_is_needed_to_be_removed():
     with pytest.raises(ValueError, match="noise=0.0"):
         denoising_error(np.eye(6), 1, rbf(1.0), noise=0.0)
+
+
+def test_as_many_components_as_there_are_need_no_word():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gram_spectrum._count(3, np.ones(3), 3.0) == 3
+    with pytest.warns(UserWarning, match="only 3 have a variance"):
+        assert gram_spectrum._count(4, np.ones(3), 3.0) == 3

@@ -1364,6 +1364,8 @@ def test_each_row_meets_the_matrix_of_its_group(g):
     A, B, group = rng.standard_normal((g, 2, 2)), rng.standard_normal((4, 2)), np.arange(4) % g
     plain = [A[j] @ b for j, b in zip(group, B, strict=True)]
     np.testing.assert_allclose(missing.by_row(A, group, B), plain)
+    plain = [np.linalg.solve(a, b) for a, b in zip(A, B[:g], strict=True)]
+    np.testing.assert_allclose(missing.solve_columns(A, B[:g]), plain)
 
 
 def test_parts_have_no_more_rows_than_asked_for(monkeypatch):
@@ -1437,3 +1439,10 @@ def test_what_em_can_start_from():
         assert again.sigma2 == pytest.approx(start.sigma2, rel=1e-4)
     with pytest.raises(ValueError, match="sigma2 > 0 are needed"):
         fit_ppca_em(X, 1, start=PPCA(start.mean, start.W, 0.0))
+
+
+@pytest.mark.parametrize("shapes", [((3,), (4, 1)), ((3,), (3,)), ((3, 1), (3, 1))])
+def test_shapes_that_make_no_model(shapes):
+    mean, W = map(np.ones, shapes)
+    with pytest.raises(ValueError, match="make no model"):
+        PPCA(mean, W, 1.0)

@@ -623,3 +623,10 @@ def test_phases_go_once_around():
     counts = np.histogram(b, bins=4, range=(0, 2 * np.pi))[0]
     assert np.all(np.abs(counts - 1000) < 130)
     assert counts.sum() == 4000
+
+
+def test_pivots_are_drawn_by_their_length():
+    """A sample whose feature is short is rarely the first pivot."""
+    X = np.array([[0.1], [1.0]])  # chances of 1 to 100
+    first = [random_pivots(linear(), X, 1, np.random.default_rng(seed))[0] for seed in range(50)]
+    assert sum(first) >= 45

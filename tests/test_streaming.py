@@ -659,3 +659,10 @@ def test_an_empty_block_has_no_features():
     """The map is asked for their number alone."""
     assert mapped(lambda X: X[:, :2], np.zeros((0, 3))).shape == (0, 2)
     assert mapped(None, np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_one_column_is_a_block_too():
+    """Without rows, one column is still one; without columns nothing is a block."""
+    assert summarize(np.zeros((0, 1))).mean.shape == (1,)
+    with pytest.raises(ValueError, match="empty"):
+        summarize(np.zeros((0, 0)))
