@@ -976,3 +976,6 @@ def test_zeros_are_positive_up_to_rounding():
     """No margin for rounding is needed where nothing is rounded."""
     assert is_conditionally_psd(np.zeros((3, 3)))
     assert additive_constant(np.zeros((3, 3))) == 0
+    out = np.ones((3, 3))
+    center_gram_by_blocks(np.zeros((3, 3)), out, block_rows=1)
+    assert not out.any()

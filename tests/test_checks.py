@@ -419,3 +419,11 @@ def test_the_first_bad_singular_value_is_named():
         singular_values([3.0, 0.5, 0.0, -1.0])
     with pytest.raises(ValueError, match=r"s\[3\] = 2.5 follows s\[2\] = 2"):
         singular_values([3.0, 3.0, 2.0, 2.5])
+
+
+def test_scores_without_columns_are_those_of_no_component():
+    """And of no other number of them."""
+    with pytest.raises(ValueError, match="1 columns and the model 0"):
+        check_scores(np.ones((3, 1)), 0)
+    with pytest.raises(ValueError, match="empty"):
+        check_scores(np.ones((3, 0)), 2)

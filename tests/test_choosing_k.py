@@ -1020,3 +1020,12 @@ def test_as_many_folds_as_entries():
 def test_one_table_may_be_drawn():
     assert bootstrap_pca(VIRUSES, 2, repeats=1).V.shape == (1, VIRUSES.shape[1], 2)
     assert parallel_variances(VIRUSES, repeats=1).shape[0] == 1
+
+
+def test_a_gain_is_measured_by_the_variance(monkeypatch):
+    """A ten-thousandth of the error without components is none, whatever that error is."""
+    for size in (0.01, 1.0, 100.0):
+        for last, k in ((0.5, 3), (0.59999, 2)):
+            errors = size * np.array([1.0, 0.9, 0.6, last])
+            monkeypatch.setattr(module, "held_out_errors", lambda X, errors=errors, **_: errors)
+            assert choose_k_by_cross_validation(VIRUSES) == k

@@ -756,3 +756,13 @@ def test_one_step_of_em_may_be_all_that_is_asked_for():
     with pytest.warns(UserWarning, match="1 step"):
         assert ProbabilisticPCA(1, max_iter=1).fit(X).n_iter_ == 1
     assert ProbabilisticPCA().fit(IRIS[:, :2]).n_components_ == 1
+
+
+def test_all_directions_of_a_gram_matrix():
+    """Unless told, one less than the samples, which centring takes away."""
+    X = IRIS[::40]
+    for model, data in (
+        (KernelPCA(kernel="precomputed"), rbf(1.0)(X)),
+        (KernelPCA(kernel="rbf"), X),
+    ):
+        assert model.fit(data).n_components_ == len(X) - 1

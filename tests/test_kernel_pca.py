@@ -1489,3 +1489,13 @@ def test_as_many_components_as_there_are_need_no_word():
         assert gram_spectrum._count(3, np.ones(3), 3.0) == 3
     with pytest.warns(UserWarning, match="only 3 have a variance"):
         assert gram_spectrum._count(4, np.ones(3), 3.0) == 3
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_the_whole_spectrum_tells_its_lowest(center):
+    K = np.diag([3.0, -1.0, 5.0, 2.0])
+    lam, A, lowest = CenteredGram(K, center).spectrum()
+    J = np.eye(4) - center / 4
+    np.testing.assert_allclose(lam, np.linalg.eigvalsh(J @ K @ J)[::-1], atol=1e-12)
+    assert lowest == lam[-1]
+    np.testing.assert_allclose(J @ K @ J @ A, A * lam, atol=1e-12)

@@ -1446,3 +1446,14 @@ def test_shapes_that_make_no_model(shapes):
     mean, W = map(np.ones, shapes)
     with pytest.raises(ValueError, match="make no model"):
         PPCA(mean, W, 1.0)
+
+
+def test_no_noise_is_left_where_the_rank_ends():
+    """Rows that span two of three dimensions have models with k = 0 and 1, and no others."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 2)) @ rng.standard_normal((2, 3))
+    for k in (0, 1):
+        assert fit_ppca(X, k).sigma2 > 0
+    for k in (2, 3):
+        with pytest.raises(ValueError, match="Ask for at most k=1"):
+            fit_ppca(X, k)

@@ -1253,3 +1253,8 @@ def test_ridges_from_1e_8_to_10_are_tried(monkeypatch):
     model = fit_score_regression(fit_kernel_pca(ring(12, 0, 0.1), 2, rbf(0.7)))
     np.testing.assert_allclose(tried, [10.0 ** np.arange(-8, 2)] * 5)
     assert model.errors.shape == (5, 10)
+
+
+def test_perfect_fits_are_equals_too():
+    """Where no error is left, the largest penalty is taken."""
+    assert chosen_pair(np.zeros((2, 3)), np.array([1.0, 3.0, 2.0])) == (0, 1)

@@ -630,3 +630,12 @@ def test_pivots_are_drawn_by_their_length():
     X = np.array([[0.1], [1.0]])  # chances of 1 to 100
     first = [random_pivots(linear(), X, 1, np.random.default_rng(seed))[0] for seed in range(50)]
     assert sum(first) >= 45
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_leverage_knows_no_unit(unit):
+    """Where the first choice explains all samples, rounding is judged by their lengths."""
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    wanted = leverage_scores(linear(), X, X[:6])
+    np.testing.assert_allclose(leverage_scores(linear(), unit * X, unit * X[:6]), wanted, rtol=0.01)
+    assert wanted.sum() < 3  # two directions have no more
