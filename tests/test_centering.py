@@ -21,7 +21,12 @@ from sklearn.preprocessing import KernelCenterer
 
 from kpca_edu import centering as module
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, polynomial_features
-from kpca_edu._engine.centering import center_in_place, row_means, subtract_sums
+from kpca_edu._engine.centering import (
+    center_in_place,
+    check_equal_sums,
+    row_means,
+    subtract_sums,
+)
 from kpca_edu._engine.distances import squares
 from kpca_edu.centering import (
     ClassicalMDS,
@@ -979,3 +984,11 @@ def test_zeros_are_positive_up_to_rounding():
     out = np.ones((3, 3))
     center_gram_by_blocks(np.zeros((3, 3)), out, block_rows=1)
     assert not out.any()
+
+
+def test_sums_of_rows_and_columns_may_differ_by_rounding():
+    """It is the means that are compared, with half of the digits of an entry."""
+    sums = np.zeros(100)
+    check_equal_sums(sums, sums + 1e-7, 1.0, float)
+    with pytest.raises(ValueError, match="not symmetric"):
+        check_equal_sums(sums, sums + 1e-5, 1.0, float)

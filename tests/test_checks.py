@@ -427,3 +427,8 @@ def test_scores_without_columns_are_those_of_no_component():
         check_scores(np.ones((3, 1)), 0)
     with pytest.raises(ValueError, match="empty"):
         check_scores(np.ones((3, 0)), 2)
+
+
+def test_one_column_is_checked_for_nan():
+    with pytest.raises(ValueError, match="NaN"):
+        projector(np.array([[np.nan], [0.0]]))

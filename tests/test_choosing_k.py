@@ -1029,3 +1029,8 @@ def test_a_gain_is_measured_by_the_variance(monkeypatch):
             errors = size * np.array([1.0, 0.9, 0.6, last])
             monkeypatch.setattr(module, "held_out_errors", lambda X, errors=errors, **_: errors)
             assert choose_k_by_cross_validation(VIRUSES) == k
+
+
+def test_curves_end_where_they_are_asked_to():
+    for curve in (bic_of_each_k, held_out_log_likelihood, held_out_errors, held_out_row_errors):
+        assert curve(VIRUSES[:, :5], max_k=1).size == 2

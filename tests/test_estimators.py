@@ -23,7 +23,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from kpca_edu import fit_kernel_pca, fit_ppca, fit_ppca_em, fit_sparse_pca
-from kpca_edu._engine.estimating import largest_that_leaves_noise, scale_of, with_columns
+from kpca_edu._engine.estimating import (
+    largest_that_leaves_noise,
+    no_more_than,
+    scale_of,
+    with_columns,
+)
 from kpca_edu._engine.estimator_scores import gaussian_scores, noise_left
 from kpca_edu._engine.kernel_names import kernel_named
 from kpca_edu.compare import align_signs
@@ -694,6 +699,7 @@ def test_components_that_leave_noise():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((9, 3)) @ rng.standard_normal((3, 6)) + rng.standard_normal(6)
     assert largest_that_leaves_noise(X) == 2
+    assert largest_that_leaves_noise(X[:4]) == 2
     assert largest_that_leaves_noise(X[:3]) == 1
     assert largest_that_leaves_noise(X[:, :2]) == 1
     assert largest_that_leaves_noise(X[:2]) == 1
@@ -766,3 +772,9 @@ def test_all_directions_of_a_gram_matrix():
         (KernelPCA(kernel="rbf"), X),
     ):
         assert model.fit(data).n_components_ == len(X) - 1
+
+
+def test_as_many_components_as_exist():
+    assert no_more_than(4, 4) == 4
+    with pytest.raises(ValueError, match="at most 4 exist"):
+        no_more_than(5, 4)

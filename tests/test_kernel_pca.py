@@ -1499,3 +1499,21 @@ def test_the_whole_spectrum_tells_its_lowest(center):
     np.testing.assert_allclose(lam, np.linalg.eigvalsh(J @ K @ J)[::-1], atol=1e-12)
     assert lowest == lam[-1]
     np.testing.assert_allclose(J @ K @ J @ A, A * lam, atol=1e-12)
+
+
+def test_rounding_is_judged_by_the_largest_modulus():
+    K = np.array([[1.0, 9.0], [9.0, 1.0]])
+    wanted = CenteredGram(K, False).rounding
+    assert wanted > 0
+    assert CenteredGram(-K, False).rounding == wanted
+    assert CenteredGram(K * [[1, -1], [-1, 1]], False).rounding == wanted
+
+
+@pytest.mark.parametrize("lowest", [0.0, 0.5])
+def test_no_eigenvalue_is_named_that_was_not_seen(lowest):
+    """The trace can prove a negative one; what was seen is not negative then."""
+    with pytest.raises(gram_spectrum.IndefiniteGram) as caught:
+        gram_spectrum._speak_of_indefinite(5, 3, lowest)
+    assert "an eigenvalue of" not in str(caught.value)
+    with pytest.raises(gram_spectrum.IndefiniteGram, match="an eigenvalue of at most -0.5"):
+        gram_spectrum._speak_of_indefinite(5, 3, -0.5)

@@ -735,3 +735,17 @@ def test_the_largest_degree():
     assert next(module._monomials(1, 1, 170, 1.0)) == []
     with pytest.raises(ValueError, match="at most 170"):
         next(module._monomials(1, 1, 171, 1.0))
+
+
+def test_slopes_of_products_on_the_diagonal():
+    """d κ₁(t, t)κ₂(t, t) by the rule for products, with neither factor constant."""
+    kernel, t, h = linear() * polynomial(2), np.array([[0.7, -1.2]]), 1e-6
+    found = kernel._diagonal_gradient(t)[0]
+    steps = [kernel._diagonal(t + s * h * np.eye(2)) for s in (1, -1)]
+    np.testing.assert_allclose(found, (steps[0] - steps[1]) / (2 * h), rtol=1e-6)
+
+
+def test_truth_is_no_factor():
+    for kernel in (rbf(1.0), 3 * rbf(1.0)):
+        with pytest.raises(TypeError):
+            kernel * True
