@@ -25,6 +25,7 @@ from kpca_edu._engine.centering import (
     center_in_place,
     check_equal_sums,
     row_means,
+    size_of,
     subtract_sums,
 )
 from kpca_edu._engine.distances import squares
@@ -992,3 +993,10 @@ def test_sums_of_rows_and_columns_may_differ_by_rounding():
     check_equal_sums(sums, sums + 1e-7, 1.0, float)
     with pytest.raises(ValueError, match="not symmetric"):
         check_equal_sums(sums, sums + 1e-5, 1.0, float)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (0, 0), (3,), (2, 2, 2)])
+def test_what_is_not_square_has_no_size(shape):
+    with pytest.raises(ValueError, match="a square array is needed"):
+        size_of(np.zeros(shape))
+    assert size_of(np.zeros((1, 1))) == 1

@@ -20,6 +20,7 @@ from kpca_edu._engine.checks import (
     flag,
     fraction,
     generator,
+    linear_map,
     number,
     row_folds,
     singular_values,
@@ -432,3 +433,11 @@ def test_scores_without_columns_are_those_of_no_component():
 def test_one_column_is_checked_for_nan():
     with pytest.raises(ValueError, match="NaN"):
         projector(np.array([[np.nan], [0.0]]))
+
+
+def test_entries_of_a_sparse_matrix_that_are_given_twice_are_added():
+    """In a copy: the matrix of the user stays as it is."""
+    twice = sparse.csr_array(([1.0, 2.0, 5.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    np.testing.assert_array_equal(linear_map(twice).data, [3, 5])
+    assert twice.nnz == 3
+    assert frobenius_norm(twice) == pytest.approx(np.sqrt(34))

@@ -1025,8 +1025,8 @@ def test_one_table_may_be_drawn():
 def test_a_gain_is_measured_by_the_variance(monkeypatch):
     """A ten-thousandth of the error without components is none, whatever that error is."""
     for size in (0.01, 1.0, 100.0):
-        for last, k in ((0.5, 3), (0.59999, 2)):
-            errors = size * np.array([1.0, 0.9, 0.6, last])
+        for last, k in ((0.05, 3), (0.09995, 2)):
+            errors = size * np.array([1.0, 0.2, 0.1, last])
             monkeypatch.setattr(module, "held_out_errors", lambda X, errors=errors, **_: errors)
             assert choose_k_by_cross_validation(VIRUSES) == k
 
@@ -1034,3 +1034,20 @@ def test_a_gain_is_measured_by_the_variance(monkeypatch):
 def test_curves_end_where_they_are_asked_to():
     for curve in (bic_of_each_k, held_out_log_likelihood, held_out_errors, held_out_row_errors):
         assert curve(VIRUSES[:, :5], max_k=1).size == 2
+
+
+@pytest.mark.parametrize("unit", [0.01, 100.0])
+def test_shrinking_knows_no_unit(unit):
+    s = np.array([0.5, 2.5, 10.0])
+    plain = optimal_shrinkage(s, 0.5)
+    np.testing.assert_allclose(optimal_shrinkage(unit * s, 0.5, unit=unit), unit * plain)
+
+
+def test_rounding_in_a_table_and_in_its_svd_counts_as_zero():
+    """Four units of the last digit of the entries, in whatever unit; and what the SVD adds."""
+    X = 1e6 + np.random.default_rng(0).standard_normal((30, 4))
+    table = centred_table(X)
+    assert table.rounding * table.unit == pytest.approx(4 * 2**-52 * np.linalg.norm(X))
+    rank_one = np.outer(np.linspace(100, 200, 50), np.linspace(1, 3, 30) ** 0.5)
+    table = table._replace(Xc=rank_one, rounding=0.0)
+    assert np.count_nonzero(table.singular_values()) == 1

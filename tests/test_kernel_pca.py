@@ -7,6 +7,7 @@ import tracemalloc
 import warnings
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -1517,3 +1518,21 @@ def test_no_eigenvalue_is_named_that_was_not_seen(lowest):
     assert "an eigenvalue of" not in str(caught.value)
     with pytest.raises(gram_spectrum.IndefiniteGram, match="an eigenvalue of at most -0.5"):
         gram_spectrum._speak_of_indefinite(5, 3, -0.5)
+
+
+def test_rounding_of_the_trace_makes_nothing_indefinite():
+    """n eigenvalues may be off by rounding each; beyond that the trace proves a negative one."""
+    lam, K = np.array([1.0]), SimpleNamespace(rounding=1e-9, n=100, trace=1.0)
+    assert not gram_spectrum._is_indefinite(K, lam, 0.0)
+    K.trace = 1 - 9e-8
+    assert not gram_spectrum._is_indefinite(K, lam, 0.0)
+    K.trace = 1 - 2e-7
+    assert gram_spectrum._is_indefinite(K, lam, 0.0)
+
+
+def test_sparse_samples_of_a_model_can_not_be_written_to():
+    X = sparse.csr_array(np.eye(5))
+    model = fit_kernel_pca(X, 1, linear())
+    for part in (model.X.data, model.X.indices, model.X.indptr):
+        assert not part.flags.writeable
+    assert X.data.flags.writeable

@@ -749,3 +749,8 @@ def test_truth_is_no_factor():
     for kernel in (rbf(1.0), 3 * rbf(1.0)):
         with pytest.raises(TypeError):
             kernel * True
+
+
+def test_minus_one_is_what_a_minus_stands_for():
+    with pytest.raises(ValueError, match="factor=-1"):
+        -rbf(1.0)

@@ -1427,6 +1427,8 @@ def test_two_patterns_of_gaps():
         one_m, one_S = model.posterior(row[None])
         np.testing.assert_allclose(m[i], one_m[0], atol=1e-12)
         np.testing.assert_allclose(S[i], one_S[0], atol=1e-12)
+    plain = [m[seen].T @ m[seen] for seen in ~np.isnan(X.T)]
+    np.testing.assert_allclose(missing.with_holes(X).second_moments(m), plain, atol=1e-12)
 
 
 def test_what_em_can_start_from():
@@ -1457,3 +1459,9 @@ def test_no_noise_is_left_where_the_rank_ends():
     for k in (2, 3):
         with pytest.raises(ValueError, match="Ask for at most k=1"):
             fit_ppca(X, k)
+
+
+def test_em_needs_rows_that_differ():
+    for X in (np.zeros((4, 2)), np.full((4, 2), 7.0)):
+        with pytest.raises(ValueError, match="zero variance"):
+            fit_ppca_em(X, 1)

@@ -666,3 +666,15 @@ def test_one_column_is_a_block_too():
     assert summarize(np.zeros((0, 1))).mean.shape == (1,)
     with pytest.raises(ValueError, match="empty"):
         summarize(np.zeros((0, 0)))
+
+
+def test_a_checkpoint_after_every_block(tmp_path):
+    path, seen = tmp_path / "sums.npz", []
+
+    def blocks():
+        for i in range(3):
+            seen.append(int(np.load(path)["blocks"]) if path.exists() else 0)
+            yield np.full((2, 1), float(i))
+
+    accumulate(blocks(), checkpoint=path, every=1)
+    assert seen == [0, 1, 2]
