@@ -592,6 +592,7 @@ def test_spread_rows_prefer_what_is_far():
     X = np.array([[0.0], [1.0], [10.0]])
     pairs = [spread_rows(X, 2, np.random.default_rng(seed)) for seed in range(50)]
     assert sum(10.0 in pair for pair in pairs) >= 40
+    assert all(len(set(spread_rows(X, 3, np.random.default_rng(s)).ravel())) == 3 for s in range(9))
     assert spread_rows(np.ones((3, 2)), 3, np.random.default_rng(0)).shape == (3, 2)
 
 
@@ -634,6 +635,11 @@ def test_pivots_are_drawn_by_their_length():
     X = np.array([[0.1], [1.0]])  # chances of 1 to 100
     first = [random_pivots(linear(), X, 1, np.random.default_rng(seed))[0] for seed in range(50)]
     assert sum(first) >= 45
+    for seed in range(5):  # all that there is may be in the last sample
+        last = random_pivots(
+            linear(), np.array([[0.0], [0.0], [1.0]]), 1, np.random.default_rng(seed)
+        )
+        assert last == [2]
 
 
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
