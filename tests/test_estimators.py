@@ -662,6 +662,7 @@ def test_few_samples_have_one_direction_less():
 
 def test_a_closed_form_takes_one_step():
     assert ProbabilisticPCA(1).fit(IRIS).n_iter_ == 1
+    assert SparsePCA(1, nonzeros=4).fit(IRIS).n_iter_ == 1
 
 
 def test_names_of_kernels_have_the_defaults_of_scikit_learn():

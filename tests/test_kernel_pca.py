@@ -1536,3 +1536,10 @@ def test_sparse_samples_of_a_model_can_not_be_written_to():
     for part in (model.X.data, model.X.indices, model.X.indptr):
         assert not part.flags.writeable
     assert X.data.flags.writeable
+
+
+def test_a_share_of_a_small_matrix_takes_all_eigenvalues_at_once(monkeypatch):
+    """Where a few cost as much as all, no search for the number is made."""
+    monkeypatch.delattr(CenteredGram, "eigenpairs")
+    K = CenteredGram(np.diag(np.arange(1.0, 21.0)), False)
+    assert len(positive_eigenpairs(K, 0.5, False).lam) == 7  # 20 + … + 14 of 210

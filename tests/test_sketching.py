@@ -667,3 +667,10 @@ def test_leverage_of_samples_without_features():
     """All have the same chance where the kernel is zero."""
     scores = leverage_scores(0 * rbf(1.0), DIGITS[:6], DIGITS[:3])
     np.testing.assert_allclose(scores / scores.sum(), 1 / 6)
+
+
+@pytest.mark.parametrize("how", ["uniform", "leverage", "pivoted"])
+def test_no_sample_is_a_landmark_twice(how):
+    for seed in range(10):
+        L = nystrom(DIGITS[:30], 15, rbf(1.0), landmarks=how, rng=seed).landmarks
+        assert len(np.unique(L, axis=0)) == 15
