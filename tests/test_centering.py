@@ -21,7 +21,14 @@ from sklearn.preprocessing import KernelCenterer
 
 from kpca_edu import centering as module
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, polynomial_features
-from kpca_edu._engine.centering import center_in_place, row_means, subtract_sums
+from kpca_edu._engine.centering import (
+    center_in_place,
+    check_equal_sums,
+    row_means,
+    size_of,
+    subtract_sums,
+)
+from kpca_edu._engine.distances import squares
 from kpca_edu.centering import (
     ClassicalMDS,
     additive_constant,
@@ -952,3 +959,44 @@ def test_as_many_coordinates_as_dimensions_need_no_warning(recwarn):
     X = np.random.default_rng(0).standard_normal((9, 2))
     assert classical_mds(cdist(X, X), 2).k == 2
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_range_of_distances(dtype):
+    """Squares and the sums of all of them stay floats; beyond that one sentence says what to do."""
+    limits = np.finfo(dtype)
+    low = np.sqrt(float(limits.tiny) / float(limits.eps))
+    high = np.sqrt(float(limits.max)) / 5
+    D = np.ones((5, 5), dtype) - np.eye(5, dtype=dtype)
+    for size in (1.1 * low, 0.9 * high):
+        D2 = squares(dtype(size) * D, "D")
+        assert np.isfinite(D2.sum())
+        assert D2[0, 1] > limits.tiny
+    for size in (0.9 * low, 1.1 * high):
+        with pytest.raises(ValueError, match="beyond the range"):
+            squares(dtype(size) * D, "D")
+    assert not squares(0 * D, "D").any()
+
+
+def test_zeros_are_positive_up_to_rounding():
+    """No margin for rounding is needed where nothing is rounded."""
+    assert is_conditionally_psd(np.zeros((3, 3)))
+    assert additive_constant(np.zeros((3, 3))) == 0
+    out = np.ones((3, 3))
+    center_gram_by_blocks(np.zeros((3, 3)), out, block_rows=1)
+    assert not out.any()
+
+
+def test_sums_of_rows_and_columns_may_differ_by_rounding():
+    """It is the means that are compared, with half of the digits of an entry."""
+    sums = np.zeros(100)
+    check_equal_sums(sums, sums + 1e-7, 1.0, float)
+    with pytest.raises(ValueError, match="not symmetric"):
+        check_equal_sums(sums, sums + 1e-5, 1.0, float)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (0, 0), (3,), (2, 2, 2)])
+def test_what_is_not_square_has_no_size(shape):
+    with pytest.raises(ValueError, match="a square array is needed"):
+        size_of(np.zeros(shape))
+    assert size_of(np.zeros((1, 1))) == 1

@@ -20,6 +20,7 @@ from kpca_edu._engine.checks import (
     flag,
     fraction,
     generator,
+    linear_map,
     number,
     row_folds,
     singular_values,
@@ -411,3 +412,31 @@ def test_only_tables_have_names_of_columns():
     assert column_names(pd.DataFrame([[1.0]])) is None
     assert column_names(SimpleNamespace(columns=["a"])) is None
     assert column_names(SimpleNamespace(iloc=[])) is None
+
+
+def test_the_first_bad_singular_value_is_named():
+    """Small and equal values before it are not what is wrong."""
+    with pytest.raises(ValueError, match=r"s\[3\] = -1 is negative"):
+        singular_values([3.0, 0.5, 0.0, -1.0])
+    with pytest.raises(ValueError, match=r"s\[3\] = 2.5 follows s\[2\] = 2"):
+        singular_values([3.0, 3.0, 2.0, 2.5])
+
+
+def test_scores_without_columns_are_those_of_no_component():
+    """And of no other number of them."""
+    with pytest.raises(ValueError, match="1 columns and the model 0"):
+        check_scores(np.ones((3, 1)), 0)
+    with pytest.raises(ValueError, match="empty"):
+        check_scores(np.ones((3, 0)), 2)
+
+
+def test_one_column_is_checked_for_nan():
+    with pytest.raises(ValueError, match="NaN"):
+        projector(np.array([[np.nan], [0.0]]))
+
+
+def test_entries_of_a_sparse_matrix_that_are_given_twice_are_added():
+    """In a copy: the matrix of the user stays as it is."""
+    twice = sparse.csr_array(([1.0, 2.0, 5.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    np.testing.assert_array_equal(linear_map(twice).data, [3, 5])
+    assert twice.nnz == 3

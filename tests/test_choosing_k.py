@@ -16,10 +16,10 @@ from sklearn.decomposition import FactorAnalysis
 from kpca_edu import choosing_k as module
 from kpca_edu._engine.checks import ConvergenceWarning, row_folds
 from kpca_edu._engine.choices import in_squared_units, largest_k, over_folds
-from kpca_edu._engine.filling import nearest_of_rank, settle
+from kpca_edu._engine.filling import known_part, nearest_of_rank, settle
 from kpca_edu._engine.likelihoods import judged, log_likelihoods, parameter_counts
 from kpca_edu._engine.noise import sides
-from kpca_edu._engine.tables import centred_table, entry_folds
+from kpca_edu._engine.tables import centred_table, entry_folds, power_of_two
 from kpca_edu.choosing_k import (
     Resampled,
     bic_of_each_k,
@@ -971,3 +971,83 @@ def test_options_have_to_be_named():
     ):
         with pytest.raises(TypeError, match="positional"):
             call()
+
+
+def test_two_columns_are_enough():
+    """Each entry is told by the other of its row; one column alone tells nothing."""
+    X = np.random.default_rng(0).standard_normal((8, 2)) @ [[3.0, 1.0], [0.0, 1.0]]
+    assert held_out_row_errors(X, folds=4).size == 2
+    assert held_out_errors(X, folds=4).size == 2
+    for errors in (held_out_row_errors, held_out_errors):
+        with pytest.raises(ValueError, match="X has one column"):
+            errors(X[:, :1], folds=4)
+
+
+def test_one_variance_leaves_no_direction():
+    """All of it is noise: k = 0 is the only one, and that is no mistake."""
+    X = np.arange(8.0)[:, None]
+    assert bic_of_each_k(X).size == 1
+    assert bic_of_each_k(X, max_k=0).size == 1
+    assert held_out_log_likelihood(X, folds=4).size == 1
+
+
+@pytest.mark.parametrize("largest", [1.0, 1.5, 2.0, 3.9, 0.3, 1e-300, 1e300])
+def test_the_unit_is_a_power_of_two(largest):
+    """So that the largest entry is from one to two, and dividing costs no digit."""
+    unit = power_of_two(np.array([0.0, -largest, largest / 3]))
+    assert unit <= largest < 2 * unit
+    assert np.frexp(unit)[0] == 0.5
+    assert power_of_two(np.zeros(2)) == 1
+
+
+def test_values_to_start_from_are_put_back_as_they_are():
+    """Into the unit of the known part and back: means and unit cancel; far ones are refused."""
+    rng = np.random.default_rng(0)
+    X, start = 40 + 7 * rng.standard_normal((2, 6, 3))
+    known = known_part(X, unknown := rng.random((6, 3)) < 0.4)
+    np.testing.assert_allclose(known.filled(X, known.values(start)), np.where(unknown, start, X))
+    with pytest.raises(ValueError, match="times as far"):
+        known.values(start + 1e12)
+
+
+def test_as_many_folds_as_entries():
+    """Each entry is a fold of its own then; more folds there are not."""
+    assert sorted(entry_folds(2, 3, 6, 0).ravel()) == list(range(6))
+    with pytest.raises(ValueError, match="at most 6 parts"):
+        entry_folds(2, 3, 7, 0)
+
+
+def test_one_table_may_be_drawn():
+    assert bootstrap_pca(VIRUSES, 2, repeats=1).V.shape == (1, VIRUSES.shape[1], 2)
+    assert parallel_variances(VIRUSES, repeats=1).shape[0] == 1
+
+
+def test_a_gain_is_measured_by_the_variance(monkeypatch):
+    """A ten-thousandth of the error without components is none, whatever that error is."""
+    for size in (0.01, 1.0, 100.0):
+        for last, k in ((0.05, 3), (0.09995, 2)):
+            errors = size * np.array([1.0, 0.2, 0.1, last])
+            monkeypatch.setattr(module, "held_out_errors", lambda X, errors=errors, **_: errors)
+            assert choose_k_by_cross_validation(VIRUSES) == k
+
+
+def test_curves_end_where_they_are_asked_to():
+    for curve in (bic_of_each_k, held_out_log_likelihood, held_out_errors, held_out_row_errors):
+        assert curve(VIRUSES[:, :5], max_k=1).size == 2
+
+
+@pytest.mark.parametrize("unit", [0.01, 100.0])
+def test_shrinking_knows_no_unit(unit):
+    s = np.array([0.5, 2.5, 10.0])
+    plain = optimal_shrinkage(s, 0.5)
+    np.testing.assert_allclose(optimal_shrinkage(unit * s, 0.5, unit=unit), unit * plain)
+
+
+def test_rounding_in_a_table_and_in_its_svd_counts_as_zero():
+    """Four units of the last digit of the entries, in whatever unit; and what the SVD adds."""
+    X = 1e6 + np.random.default_rng(0).standard_normal((30, 4))
+    table = centred_table(X)
+    assert table.rounding * table.unit == pytest.approx(4 * 2**-52 * np.linalg.norm(X))
+    rank_one = np.outer(np.linspace(100, 200, 50), np.linspace(1, 3, 30) ** 0.5)
+    table = table._replace(Xc=rank_one, rounding=0.0)
+    assert np.count_nonzero(table.singular_values()) == 1

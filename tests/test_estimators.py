@@ -23,11 +23,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from kpca_edu import fit_kernel_pca, fit_ppca, fit_ppca_em, fit_sparse_pca
-from kpca_edu._engine.estimating import scale_of, with_columns
+from kpca_edu._engine.estimating import (
+    largest_that_leaves_noise,
+    no_more_than,
+    scale_of,
+    with_columns,
+)
 from kpca_edu._engine.estimator_scores import gaussian_scores, noise_left
+from kpca_edu._engine.kernel_names import kernel_named
 from kpca_edu.compare import align_signs
 from kpca_edu.datasets import matrix_with_singular_values
 from kpca_edu.estimators import (
+    KERNELS,
     PCA,
     FourierFeatures,
     KernelPCA,
@@ -36,7 +43,7 @@ from kpca_edu.estimators import (
     SparsePCA,
 )
 from kpca_edu.kernel_pca import denoising_error
-from kpca_edu.kernels import laplacian, rbf
+from kpca_edu.kernels import Kernel, laplacian, rbf
 
 CONFIGURATIONS = [
     PCA(),
@@ -612,6 +619,18 @@ class TestEngine:
         if rank < 5:
             assert np.all(gaussian_scores(R + rng.standard_normal(5), A @ A.T) == -np.inf)
 
+    def test_a_plane_is_told_by_its_largest_variance(self):
+        """Variances of rounding, and distances of rounding off the plane, count as none."""
+        one = multivariate_normal(0.0, 2.0).logpdf(3.0)
+        for C in (np.diag([2.0]), np.diag([2.0, 1e-18, 1e-18]), np.diag([1e-18, 2.0, 0.0])):
+            R = np.where(np.diag(C) == 2, 3.0, 1e-12)[None]
+            assert gaussian_scores(R, C) == pytest.approx(one)
+        far, near = np.array([[1e6, 1e-5]]), np.array([[1e-6, 1e-5]])
+        assert np.isfinite(gaussian_scores(far, np.diag([1.0, 0.0])))
+        assert gaussian_scores(near, np.diag([1.0, 0.0])) == -np.inf
+        found = gaussian_scores(np.array([[0.0, 0.0], [0.0, 1.0]]), np.zeros((2, 2)))
+        np.testing.assert_array_equal(found, [0.0, -np.inf])
+
     def test_noise_left(self):
         """1 where nothing is done, 0 where the truth comes back."""
         X, rng = IRIS, np.random.default_rng
@@ -643,6 +662,7 @@ def test_few_samples_have_one_direction_less():
 
 def test_a_closed_form_takes_one_step():
     assert ProbabilisticPCA(1).fit(IRIS).n_iter_ == 1
+    assert SparsePCA(1, nonzeros=4).fit(IRIS).n_iter_ == 1
 
 
 def test_names_of_kernels_have_the_defaults_of_scikit_learn():
@@ -652,3 +672,110 @@ def test_names_of_kernels_have_the_defaults_of_scikit_learn():
         F = NystroemFeatures(name, n_components=len(X)).fit_transform(X)
         wanted = pairwise_kernels(X, metric=name, filter_params=True)
         np.testing.assert_allclose(F @ F.T, wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", [PCA(), KernelPCA(), SparsePCA(nonzeros=1)])
+def test_the_smallest_tables(model):
+    """Two samples of one feature are enough for a direction, and one can be transformed."""
+    X = np.array([[1.0], [4.0]])
+    Z = clone(model).fit(X).transform(X)
+    np.testing.assert_allclose(np.abs(Z), 1.5)
+    np.testing.assert_allclose(clone(model).fit(X).transform(X[:1]), Z[:1])
+    with pytest.raises(ValueError, match="minimum of 2"):
+        clone(model).fit(X[:1])
+
+
+def test_numbers_that_must_be_positive():
+    """Zero is none: the message names the parameter."""
+    with pytest.raises(ValueError, match="n_components=0.0"):
+        PCA(0.0).fit(IRIS)
+    with pytest.raises(ValueError, match="gamma=0.0"):
+        FourierFeatures(gamma=0.0).fit(IRIS)
+    with pytest.raises(ValueError, match="noise=0.0"):
+        KernelPCA(1, noise=0.0).fit(IRIS[:9]).score(IRIS[:9])
+
+
+def test_components_that_leave_noise():
+    """One less than the dimensions of the centred rows; the mean is no dimension of them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 3)) @ rng.standard_normal((3, 6)) + rng.standard_normal(6)
+    assert largest_that_leaves_noise(X) == 2
+    assert largest_that_leaves_noise(X[:4]) == 2
+    assert largest_that_leaves_noise(X[:3]) == 1
+    assert largest_that_leaves_noise(X[:, :2]) == 1
+    assert largest_that_leaves_noise(X[:2]) == 1
+
+
+def test_one_direction_is_the_default_where_values_are_missing():
+    X = IRIS.copy()
+    X[0, 0] = np.nan
+    assert ProbabilisticPCA().fit(X).n_components_ == 1
+    assert ProbabilisticPCA().fit(IRIS).n_components_ == 3
+
+
+def test_scores_without_a_seed_are_those_of_the_seed_zero():
+    """So that models which are compared meet the same noise."""
+    scores = [
+        KernelPCA(2, kernel="rbf", random_state=seed).fit(IRIS[::5]).score(IRIS[::5])
+        for seed in (None, None, 0, 1)
+    ]
+    assert scores[0] == scores[1] == scores[2] != scores[3]
+
+
+def test_variances_of_sparse_directions_have_one_sample_less():
+    """As all of scikit-learn's variances: the first is that of its scores, with n − 1."""
+    model = SparsePCA(1, nonzeros=4, ridge=0.0).fit(IRIS)
+    wanted = sklearn.decomposition.PCA(1).fit(IRIS).explained_variance_
+    np.testing.assert_allclose(model.explained_variance_, wanted, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("params", "own"),
+    [
+        ({"degree": 1}, True),
+        ({"degree": 2, "coef0": 0}, True),
+        ({"degree": 2, "coef0": 0.5}, True),
+        ({"degree": 0}, False),
+        ({"degree": 1.5}, False),
+        ({"degree": 2, "coef0": -1}, False),
+        ({"gamma": 0.0}, False),
+    ],
+)
+def test_powers_that_are_kernels_are_the_librarys(params, own):
+    """Which has a way back for them; whatever else the name means is scikit-learn's."""
+    kernel = kernel_named(KernelPCA(kernel="poly", **params), 4, KERNELS)
+    assert isinstance(kernel, Kernel) == own
+    X = IRIS[::40]
+    params = {"gamma": 0.25, "degree": 3, "coef0": 1} | params
+    np.testing.assert_allclose(kernel(X, X), pairwise_kernels(X, metric="poly", **params))
+
+
+def test_whitening_leaves_what_does_not_vary():
+    """A direction without variance has scores of zero, and no unit to be divided by."""
+    X = np.column_stack([IRIS[:, :2], np.ones(len(IRIS))])
+    Z = PCA(whiten=True).fit_transform(X)
+    np.testing.assert_allclose(Z.std(axis=0, ddof=1), [1, 1, 0], atol=1e-6)
+
+
+def test_one_step_of_em_may_be_all_that_is_asked_for():
+    X = IRIS.copy()
+    X[0, 0] = np.nan
+    with pytest.warns(UserWarning, match="1 step"):
+        assert ProbabilisticPCA(1, max_iter=1).fit(X).n_iter_ == 1
+    assert ProbabilisticPCA().fit(IRIS[:, :2]).n_components_ == 1
+
+
+def test_all_directions_of_a_gram_matrix():
+    """Unless told, one less than the samples, which centring takes away."""
+    X = IRIS[::40]
+    for model, data in (
+        (KernelPCA(kernel="precomputed"), rbf(1.0)(X)),
+        (KernelPCA(kernel="rbf"), X),
+    ):
+        assert model.fit(data).n_components_ == len(X) - 1
+
+
+def test_as_many_components_as_exist():
+    assert no_more_than(4, 4) == 4
+    with pytest.raises(ValueError, match="at most 4 exist"):
+        no_more_than(5, 4)

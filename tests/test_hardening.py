@@ -30,7 +30,9 @@ from kpca_edu import (
     thin_svd,
 )
 from kpca_edu._engine import memory
+from kpca_edu.centering import centering_matrix
 from kpca_edu.choosing_k import bootstrap_pca, fill_in, optimal_shrinkage
+from kpca_edu.kernels import gram_matrix, squared_distances
 from kpca_edu.ppca import expect, move_prior
 from kpca_edu.streaming import accumulate
 
@@ -470,6 +472,29 @@ def test_memory_is_asked_of_the_system(monkeypatch):
     monkeypatch.delattr(memory.os, "sysconf")  # as on Windows
     assert memory.available_memory() == np.inf
     memory.refuse_beyond_memory(1e30, "All", "never mind.")
+
+
+SIZES = {  # of what is asked for, of 5 and 7 samples with 3 features
+    "The matrix of kernel values, 5×7": lambda X, Y: rbf(1.0)(X, Y),
+    "The Gram matrix, 5×5": lambda X, Y: gram_matrix(X, rbf(1.0)),
+    "The matrix of distances, 5×7": lambda X, Y: squared_distances(X, Y),
+    "The covariance matrix, 3×3": lambda X, Y: fit_ppca(X, 1).covariance(),
+    "The sample, with its noise, 4×6": lambda X, Y: fit_ppca(X, 1).sample(4, 0),
+    "The matrix J, 5×5": lambda X, Y: centering_matrix(5),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_memory_is_asked_for_by_the_right_size(size, monkeypatch):
+    """The message has rows and columns; enough memory for them is enough."""
+    X, Y = np.split(np.random.default_rng(0).standard_normal((12, 3)), [5])
+    needed = 8 * np.prod([int(side) for side in size.split(", ")[-1].split("×")])
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: needed - 1)
+    with pytest.raises(MemoryError, match=size):
+        SIZES[size](X, Y)
+    monkeypatch.setattr(memory, "available_memory", lambda: needed)
+    SIZES[size](X, Y)
 
 
 # --- arguments that must fit each other ----------------------------------------------------------

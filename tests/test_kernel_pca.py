@@ -5,7 +5,9 @@ import pickle
 import sys
 import tracemalloc
 import warnings
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,8 @@ from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_ro
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from kpca_edu import fit_pca
-from kpca_edu._engine import eigen
+from kpca_edu import kernel_pca as module
+from kpca_edu._engine import eigen, gram_spectrum
 from kpca_edu._engine.gram_spectrum import CenteredGram, checked_gram, positive_eigenpairs
 from kpca_edu._engine.inner_products import neighbor_spacing
 from kpca_edu._engine.panels import SymmetricPanels, lower_panels
@@ -1421,3 +1424,137 @@ def test_some_two_thousand_samples_are_asked_for_their_neighbours(monkeypatch):
         asked.clear()
         assert neighbor_spacing(np.empty((n, d))) == pytest.approx(1 / np.sqrt(d))
         assert sum(asked) == count
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_the_fewest_samples(center):
+    """Two centred samples have one component, and so has one that is not centred."""
+    X = np.array([[1.0, 0.0], [3.0, 1.0]])[: 1 + center]
+    assert fit_kernel_pca(X, 1, linear(), center=center).k == 1
+    with pytest.raises(ValueError, match="sample given" if center else "X is empty"):
+        fit_kernel_pca(X[1:], 1, linear(), center=center)
+
+
+def test_a_share_is_more_than_nothing():
+    """Exactly half is a share that two of four equal variances have; 0 and 1 are no shares."""
+    assert gram_spectrum._count(0.5, np.ones(4), 4.0) == 2
+    assert [gram_spectrum.is_share(k) for k in (0.0, 1e-9, 1 - 1e-9, 1.0, 1)] == [0, 1, 1, 0, 0]
+    with pytest.raises(ValueError, match=r"k=0\.0: a whole number of components"):
+        fit_kernel_pca_gram(np.eye(4), 0.0)
+
+
+def test_half_of_a_gram_matrix_is_held_where_few_pairs_are_wanted():
+    """All eigenvalues, and what clipping changes, need the whole."""
+    X, n = np.random.default_rng(0).standard_normal((140, 2)), 140
+    for k, clip, half in [(1, False, True), (1, True, False), (100, False, False)]:
+        K = gram_spectrum.gram_in_memory(rbf(1.0), X, k, clip, False)
+        assert isinstance(K, SymmetricPanels) == half
+        assert len(K) == n
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_squared_lengths_know_no_unit(size):
+    """Below zero by half of the digits is rounding, and by more no length."""
+    values = size * np.array([2.0, 0.5, -1e-9, -1e-6])
+    found = gram_spectrum.squared_length(values, np.full(4, size))
+    np.testing.assert_array_equal(found, [*values[:2], 0, np.nan])
+
+
+def test_a_gram_matrix_of_zeros_has_no_variance():
+    for center in (True, False):
+        with pytest.raises(ValueError, match="zero variance"):
+            fit_kernel_pca_gram(np.zeros((4, 4)), 1, center=center)
+
+
+def test_a_single_width_is_taken_without_a_word():
+    """There is no wider or narrower one to speak of."""
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert choose_sigma(X, 1, sigmas=[1.5]) == 1.5
+
+
+def test_the_widths_that_are_tried(monkeypatch):
+    """From an eighth of the median distance to eight of it, by roots of two; the best in between
+    needs no warning, one at the end does."""
+    X, tried = np.array([[0.0], [1.0], [3.0]]), []
+
+    def error(best, X, k, kernel, **options):
+        tried.append(kernel.sigma / 2)  # the median is 2
+        return abs(tried[-1] - best)
+
+    monkeypatch.setattr(module, "denoising_error", partial(error, 2.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert choose_sigma(X, 1) == pytest.approx(4)
+    np.testing.assert_allclose(tried, 2.0 ** np.linspace(-3, 3, 13))
+    for best, words in ((0, "narrowest"), (99, "widest")):
+        monkeypatch.setattr(module, "denoising_error", partial(error, best))
+        with pytest.warns(UserWarning, match=words):
+            choose_sigma(X, 1)
+
+
+def test_some_noise_is_needed_to_be_removed():
+    with pytest.raises(ValueError, match="noise=0.0"):
+        denoising_error(np.eye(6), 1, rbf(1.0), noise=0.0)
+
+
+def test_as_many_components_as_there_are_need_no_word():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gram_spectrum._count(3, np.ones(3), 3.0) == 3
+    with pytest.warns(UserWarning, match="only 3 have a variance"):
+        assert gram_spectrum._count(4, np.ones(3), 3.0) == 3
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_the_whole_spectrum_tells_its_lowest(center):
+    K = np.diag([3.0, -1.0, 5.0, 2.0])
+    lam, A, lowest = CenteredGram(K, center).spectrum()
+    J = np.eye(4) - center / 4
+    np.testing.assert_allclose(lam, np.linalg.eigvalsh(J @ K @ J)[::-1], atol=1e-12)
+    assert lowest == lam[-1]
+    np.testing.assert_allclose(J @ K @ J @ A, A * lam, atol=1e-12)
+
+
+def test_rounding_is_judged_by_the_largest_modulus():
+    K = np.array([[1.0, 9.0], [9.0, 1.0]])
+    wanted = CenteredGram(K, False).rounding
+    assert wanted > 0
+    assert CenteredGram(-K, False).rounding == wanted
+    assert CenteredGram(K * [[1, -1], [-1, 1]], False).rounding == wanted
+
+
+@pytest.mark.parametrize("lowest", [0.0, 0.5])
+def test_no_eigenvalue_is_named_that_was_not_seen(lowest):
+    """The trace can prove a negative one; what was seen is not negative then."""
+    with pytest.raises(gram_spectrum.IndefiniteGram) as caught:
+        gram_spectrum._speak_of_indefinite(5, 3, lowest)
+    assert "an eigenvalue of" not in str(caught.value)
+    with pytest.raises(gram_spectrum.IndefiniteGram, match="an eigenvalue of at most -0.5"):
+        gram_spectrum._speak_of_indefinite(5, 3, -0.5)
+
+
+def test_rounding_of_the_trace_makes_nothing_indefinite():
+    """n eigenvalues may be off by rounding each; beyond that the trace proves a negative one."""
+    lam, K = np.array([1.0]), SimpleNamespace(rounding=1e-9, n=100, trace=1.0)
+    assert not gram_spectrum._is_indefinite(K, lam, 0.0)
+    K.trace = 1 - 9e-8
+    assert not gram_spectrum._is_indefinite(K, lam, 0.0)
+    K.trace = 1 - 2e-7
+    assert gram_spectrum._is_indefinite(K, lam, 0.0)
+
+
+def test_sparse_samples_of_a_model_can_not_be_written_to():
+    X = sparse.csr_array(np.eye(5))
+    model = fit_kernel_pca(X, 1, linear())
+    for part in (model.X.data, model.X.indices, model.X.indptr):
+        assert not part.flags.writeable
+    assert X.data.flags.writeable
+
+
+def test_a_share_of_a_small_matrix_takes_all_eigenvalues_at_once(monkeypatch):
+    """Where a few cost as much as all, no search for the number is made."""
+    monkeypatch.delattr(CenteredGram, "eigenpairs")
+    K = CenteredGram(np.diag(np.arange(1.0, 21.0)), False)
+    assert len(positive_eigenpairs(K, 0.55, False).lam) == 7  # 20 + … + 14 are 119 of 210

@@ -5,6 +5,7 @@ import inspect
 import pickle
 import sys
 import tracemalloc
+import warnings
 from fractions import Fraction
 from math import comb, factorial
 
@@ -720,3 +721,63 @@ def test_blocks_have_about_a_million_entries():
             assert 5e5 < (stops[0] - starts[0]) * width < 2e6
     assert [stop - start for start, stop in panels.row_blocks(3, 10**9)] == [1, 1, 1]
     assert list(panels.row_blocks(0, 5)) == []
+
+
+@pytest.mark.parametrize("n", [8, 30])
+def test_rounding_allowed_to_is_psd_grows_with_n(n):
+    """Down to −10n units of rounding an eigenvalue passes for zero."""
+    K, eps = np.eye(n), np.finfo(float).eps
+    K[0, 0] = -5 * n * eps
+    assert is_psd(K)
+    K[0, 0] = -20 * n * eps
+    assert not is_psd(K)
+
+
+def test_the_tip_of_the_laplacian_has_no_slope():
+    """At distance 0 the derivative is 0, without a warning; elsewhere it is −g/(2σD)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g, slope = laplacian(2.0).profile_and_derivative(np.array([0.0, 0.25, 9.0]))
+    np.testing.assert_allclose(g, np.exp([0, -0.25, -1.5]))
+    np.testing.assert_allclose(slope, [0, -g[1] / 2, -g[2] / 12])
+
+
+def test_numbers_before_a_kernel_are_multiplied():
+    """2(3κ) is 6κ, and 0(3κ) is 0κ."""
+    assert 2 * (3 * rbf(1.0)) == 6 * rbf(1.0)
+    assert 0 * (3 * rbf(1.0)) == 0 * rbf(1.0)
+    with pytest.raises(ValueError, match="-1"):
+        -1 * (3 * rbf(1.0))
+
+
+def test_median_sigma_of_few_samples():
+    """Two have one distance; of more than are asked for, different ones are drawn."""
+    assert median_sigma([[0.0], [3.0]]) == 3
+    drawn = {median_sigma([[0.0], [1.0], [3.0]], max_samples=2, rng=seed) for seed in range(20)}
+    assert drawn == {1.0, 2.0, 3.0}
+
+
+def test_the_largest_degree():
+    """170! is the last factorial that is a float."""
+    assert next(module._monomials(1, 1, 170, 1.0)) == []
+    with pytest.raises(ValueError, match="at most 170"):
+        next(module._monomials(1, 1, 171, 1.0))
+
+
+def test_slopes_of_products_on_the_diagonal():
+    """d κ₁(t, t)κ₂(t, t) by the rule for products, with neither factor constant."""
+    kernel, t, h = linear() * polynomial(2), np.array([[0.7, -1.2]]), 1e-6
+    found = kernel._diagonal_gradient(t)[0]
+    steps = [kernel._diagonal(t + s * h * np.eye(2)) for s in (1, -1)]
+    np.testing.assert_allclose(found, (steps[0] - steps[1]) / (2 * h), rtol=1e-6)
+
+
+def test_truth_is_no_factor():
+    for kernel in (rbf(1.0), 3 * rbf(1.0)):
+        with pytest.raises(TypeError):
+            kernel * True
+
+
+def test_minus_one_is_what_a_minus_stands_for():
+    with pytest.raises(ValueError, match="factor=-1"):
+        -rbf(1.0)

@@ -9,6 +9,8 @@ import re
 import sys
 import tracemalloc
 import warnings
+from functools import partial
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -1382,3 +1384,112 @@ def test_one_direction_must_be_seen_too():
     missing.refuse_unknowable(W, 0.0, ~second)
     missing.refuse_unknowable(W, 0.5, second)
     missing.refuse_unknowable(W[:, :0], 0.0, second)
+
+
+@pytest.mark.parametrize("g", [1, 2, 3])
+def test_each_row_meets_the_matrix_of_its_group(g):
+    rng = np.random.default_rng(g)
+    A, B, group = rng.standard_normal((g, 2, 2)), rng.standard_normal((4, 2)), np.arange(4) % g
+    plain = [A[j] @ b for j, b in zip(group, B, strict=True)]
+    np.testing.assert_allclose(missing.by_row(A, group, B), plain)
+    plain = [np.linalg.solve(a, b) for a, b in zip(A, B[:g], strict=True)]
+    np.testing.assert_allclose(missing.solve_columns(A, B[:g]), plain)
+
+
+def test_parts_have_no_more_rows_than_asked_for(monkeypatch):
+    """Three k×k matrices in 12 entries for k = 2: only a pattern with more rows has more."""
+    monkeypatch.setattr(missing, "BLOCK_ENTRIES", 12)
+    X = np.ones((10, 4))
+    X[[0, 1, 2, 3, 4], [0, 1, 2, 3, 0]] = np.nan  # patterns of 2, 1, 1, 1 and 5 rows
+    assert sorted(len(part) for part in missing.with_holes(X).parts(2)) == [2, 3, 5]
+    assert [len(part) for part in missing.with_holes(X).parts(1)] == [10]
+
+
+def test_without_gaps_one_sum_serves_all_columns():
+    """As its docstring says, the E-step returns one matrix for a complete table, else one each."""
+    X = np.random.default_rng(0).standard_normal((9, 3))
+    model = fit_ppca(X, 1)
+    assert expect(model, X).spread.shape == (1, 1, 1)
+    X[0, 0] = np.nan
+    assert expect(model, X).spread.shape == (3, 1, 1)
+
+
+def test_noise_collapses_by_variance_or_by_rounding():
+    """A noise is none below 1e-10 of the variance, and below the square of four roundings."""
+    units = missing.Units(np.zeros(2), 1.0, variance=3.0, rounding=1e-3)
+    assert units.collapsed(1.5e-5)
+    assert not units.collapsed(1.7e-5)
+    exact = units._replace(rounding=0.0)
+    assert exact.collapsed(2.9e-10)
+    assert not exact.collapsed(3.1e-10)
+
+
+@pytest.mark.parametrize(
+    ("check", "parts"),
+    [
+        (lambda thing: missing.refuse_other_models(thing, "model"), ("W", "sigma2")),
+        (missing.refuse_other_codes, ("m", "spread")),
+        (partial(missing.loadings_and_noise, fit_ppca(VIRUSES, 1)), ("part", "M")),
+    ],
+)
+def test_half_of_a_thing_is_none(check, parts):
+    """What has one of the two parts that are needed is refused."""
+    check(SimpleNamespace(**dict.fromkeys(parts)))
+    for part in parts:
+        with pytest.raises(ValueError, match="is a SimpleNamespace"):
+            check(SimpleNamespace(**{part: None}))
+
+
+def test_the_closed_form_points_to_em():
+    with pytest.raises(ValueError, match="NaN, 2 in all: the closed form needs every value"):
+        fit_ppca([[1.0, np.nan], [np.nan, 2.0], [3.0, 1.0]], 1)
+
+
+def test_two_patterns_of_gaps():
+    """As few as that, with several rows each: every row has the posterior of its own values."""
+    X = np.random.default_rng(0).standard_normal((7, 4))
+    model = fit_ppca(X, 2)
+    X[1::2, 0] = np.nan
+    m, S = model.posterior(X)
+    for i, row in enumerate(X):
+        one_m, one_S = model.posterior(row[None])
+        np.testing.assert_allclose(m[i], one_m[0], atol=1e-12)
+        np.testing.assert_allclose(S[i], one_S[0], atol=1e-12)
+    plain = [m[seen].T @ m[seen] for seen in ~np.isnan(X.T)]
+    np.testing.assert_allclose(missing.with_holes(X).second_moments(m), plain, atol=1e-12)
+
+
+def test_what_em_can_start_from():
+    """Any noise but none: from σ² = 0 no step leads away. The closed form takes no steps."""
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    start = fit_ppca(X, 1)
+    assert start.n_iter == 0
+    for sigma2 in (0.5, 1.0):
+        again = fit_ppca_em(X, 1, start=PPCA(start.mean, start.W, sigma2))
+        assert again.sigma2 == pytest.approx(start.sigma2, rel=1e-4)
+    with pytest.raises(ValueError, match="sigma2 > 0 are needed"):
+        fit_ppca_em(X, 1, start=PPCA(start.mean, start.W, 0.0))
+
+
+@pytest.mark.parametrize("shapes", [((3,), (4, 1)), ((3,), (3,)), ((3, 1), (3, 1))])
+def test_shapes_that_make_no_model(shapes):
+    mean, W = map(np.ones, shapes)
+    with pytest.raises(ValueError, match="make no model"):
+        PPCA(mean, W, 1.0)
+
+
+def test_no_noise_is_left_where_the_rank_ends():
+    """Rows that span two of three dimensions have models with k = 0 and 1, and no others."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 2)) @ rng.standard_normal((2, 3))
+    for k in (0, 1):
+        assert fit_ppca(X, k).sigma2 > 0
+    for k in (2, 3):
+        with pytest.raises(ValueError, match="Ask for at most k=1"):
+            fit_ppca(X, k)
+
+
+def test_em_needs_rows_that_differ():
+    for X in (np.zeros((4, 2)), np.full((4, 2), 7.0)):
+        with pytest.raises(ValueError, match="zero variance"):
+            fit_ppca_em(X, 1)

@@ -24,7 +24,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, preimages, score_regression
 from kpca_edu._engine.checks import ConvergenceWarning
-from kpca_edu._engine.kernel_ridge import chosen_pair
+from kpca_edu._engine.kernel_ridge import chosen_pair, positive_ridges
 from kpca_edu._engine.searches import Ends
 from kpca_edu._engine.way_back import length
 from kpca_edu.datasets import mnist_digits
@@ -1329,3 +1329,16 @@ def test_ridges_from_1e_8_to_10_are_tried(monkeypatch):
     np.testing.assert_allclose(tried, [10.0 ** np.arange(-8, 2)] * 5)
     widths = np.array([kernel.sigma for kernel in score_regression._widths(model.scores)])
     np.testing.assert_allclose(widths / median_sigma(model.scores), [0.5, 1, 2, 4, 8])
+
+
+def test_perfect_fits_are_equals_too():
+    """Where no error is left, the largest penalty is taken."""
+    assert chosen_pair(np.zeros((2, 3)), np.array([1.0, 3.0, 2.0])) == (0, 1)
+
+
+def test_a_penalty_must_be_felt_beside_the_matrix():
+    """It is compared with the rounding of the matrix, whose size counts."""
+    positive_ridges(1e-8, np.eye(3))
+    with pytest.raises(ValueError, match="lost in the rounding"):
+        positive_ridges(1e-8, 1e8 * np.eye(3))
+    positive_ridges(1e-16, 1e-3 * np.eye(3))

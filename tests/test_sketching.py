@@ -547,3 +547,130 @@ def test_two_million_samples():
 def test_one_fourier_feature_is_half_a_pair():
     with pytest.raises(ValueError, match="m is even. Take m=2"):
         fourier_features(3, 1, 1.0)
+
+
+@pytest.mark.parametrize("step", [4, 40])
+def test_leverage_scores_of_a_partial_first_choice(step):
+    """φᵀ(C + λI)⁻¹φ with C on the span of the first choice alone, and 1/λ for what is beyond."""
+    X, kernel = DIGITS[:40].copy(), rbf(8.0)
+    X[1] *= 9  # a sample that the choice does not explain
+    K, first = kernel(X), np.arange(0, 36, step)
+    half = max(1, len(first) // 2)
+    N = K[:, first] @ np.linalg.solve(K[np.ix_(first, first)], K[first])  # what the choice explains
+    rest = 1 - np.diag(N)
+    ridge = (rest.sum() + np.linalg.eigvalsh(N)[:-half].sum()) / half
+    plain = np.diag(N @ np.linalg.inv(N + ridge * np.eye(40))) + rest / ridge
+    plain = np.minimum(plain, 1)
+    found = leverage_scores(kernel, X, X[first])
+    np.testing.assert_allclose(found, plain + 1e-3 * plain.mean(), rtol=1e-8)
+    assert step == 40 or np.flatnonzero(plain == 1).tolist() == [1]
+
+
+def test_landmarks_are_chosen_as_their_names_say():
+    """Pivots by what is left, others by their leverage, both in the order of the samples."""
+    X, kernel, m = DIGITS[:30], rbf(1.0), 6
+    places = np.random.default_rng(3).choice(30, m, replace=False)
+    np.testing.assert_array_equal(nystrom(X, m, kernel, rng=3).landmarks, X[np.sort(places)])
+    pivots = random_pivots(kernel, X, m, np.random.default_rng(3))
+    found = nystrom(X, m, kernel, landmarks="pivoted", rng=3).landmarks
+    np.testing.assert_array_equal(found, X[np.sort(pivots)])
+    rng = np.random.default_rng(3)
+    scores = leverage_scores(kernel, X, X[rng.choice(30, m, replace=False)])
+    places = rng.choice(30, m, replace=False, p=scores / scores.sum())
+    found = nystrom(X, m, kernel, landmarks="leverage", rng=3).landmarks
+    np.testing.assert_array_equal(found, X[np.sort(places)])
+
+
+def test_random_pivots_of_samples_without_features():
+    """A kernel that is zero leaves nothing from the start: any samples are taken, each once."""
+    places = random_pivots(0 * rbf(1.0), DIGITS[:5], 4, np.random.default_rng(0))
+    assert len(set(places.tolist())) == 4
+
+
+def test_spread_rows_prefer_what_is_far():
+    """Also the last row can be drawn; of equal rows any are taken."""
+    X = np.array([[0.0], [1.0], [10.0]])
+    pairs = [spread_rows(X, 2, np.random.default_rng(seed)) for seed in range(50)]
+    assert sum(10.0 in pair for pair in pairs) >= 40
+    assert all(len(set(spread_rows(X, 3, np.random.default_rng(s)).ravel())) == 3 for s in range(9))
+    assert spread_rows(np.ones((3, 2)), 3, np.random.default_rng(0)).shape == (3, 2)
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_landmarks_know_no_unit(unit):
+    """Directions without length are told by the largest, whatever the unit of the samples."""
+    X = DIGITS[:20, 20:24] + 0.5  # 20 landmarks in 4 dimensions
+    small, large = nystrom(X, 20, linear()), nystrom(unit * X, 20, linear())
+    assert np.linalg.matrix_rank(small.root, tol=1e-8 * np.abs(small.root).max()) == 4
+    np.testing.assert_allclose(unit * large.root, small.root, atol=1e-6 * np.abs(small.root).max())
+
+
+@pytest.mark.parametrize(("d", "m"), [(1, 2), (1, 6), (2, 2), (2, 4), (2, 6), (3, 2)])
+def test_orthogonal_features_are_as_many_as_asked_for(d, m):
+    """Whole groups of d frequencies, a part of one, or one alone."""
+    features = orthogonal_features(d, m, 1.0)
+    assert features.frequencies.shape == (d, m // 2)
+    assert features(np.ones((3, d))).shape == (3, m)
+
+
+def test_the_smallest_numbers_that_are_taken():
+    """Zero matrices have no triplets and no error; one feature, two samples, two columns more."""
+    assert randomized_svd(np.zeros((5, 4)), 2).s.size == 0
+    assert range_error_bound(np.zeros(4), 2, oversample=2, norm="spectral") == 0
+    assert range_error_bound([1.0, 1.0], 2, oversample=2) == 0
+    assert fourier_features(1, 1, 1.0, phases=True).m == 1
+    assert fourier_error_bound(2, 2, 0.5) == pytest.approx(np.sqrt(2 * np.log(4)))
+
+
+def test_phases_go_once_around():
+    """They are spread over 0 … 2π, each part alike."""
+    b = fourier_features(1, 4000, 1.0, phases=True).phases
+    counts = np.histogram(b, bins=4, range=(0, 2 * np.pi))[0]
+    assert np.all(np.abs(counts - 1000) < 130)
+    assert counts.sum() == 4000
+
+
+def test_pivots_are_drawn_by_their_length():
+    """A sample whose feature is short is rarely the first pivot."""
+    X = np.array([[0.1], [1.0]])  # chances of 1 to 100
+    first = [random_pivots(linear(), X, 1, np.random.default_rng(seed))[0] for seed in range(50)]
+    assert sum(first) >= 45
+    for seed in range(5):  # all that there is may be in the last sample
+        last = random_pivots(
+            linear(), np.array([[0.0], [0.0], [1.0]]), 1, np.random.default_rng(seed)
+        )
+        assert last == [2]
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_leverage_knows_no_unit(unit):
+    """Where the first choice explains all samples, rounding is judged by their lengths."""
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    wanted = leverage_scores(linear(), X, X[:6])
+    np.testing.assert_allclose(leverage_scores(linear(), unit * X, unit * X[:6]), wanted, rtol=0.01)
+    assert wanted.sum() < 3  # two directions have no more
+
+
+def test_pivots_stop_where_nothing_is_left():
+    """Samples in a plane: two columns of kernel values are asked for, whatever m is."""
+    X, columns = np.random.default_rng(0).standard_normal((10, 2)), []
+
+    def kernel(A, B):
+        columns.append(len(B))
+        return A @ B.T
+
+    assert len(set(random_pivots(kernel, X, 5, np.random.default_rng(0)).tolist())) == 5
+    assert columns.count(1) == 2
+
+
+def test_leverage_of_samples_without_features():
+    """All have the same chance where the kernel is zero."""
+    scores = leverage_scores(0 * rbf(1.0), DIGITS[:6], DIGITS[:3])
+    np.testing.assert_allclose(scores / scores.sum(), 1 / 6)
+
+
+@pytest.mark.parametrize("how", ["uniform", "leverage", "pivoted"])
+def test_no_sample_is_a_landmark_twice(how):
+    for seed in range(10):
+        L = nystrom(DIGITS[:30], 15, rbf(1.0), landmarks=how, rng=seed).landmarks
+        assert len(np.unique(L, axis=0)) == 15

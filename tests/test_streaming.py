@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_features, fit_pca, fourier_features
-from kpca_edu._engine.stream import shifted_sums, tree_sum
-from kpca_edu.compare import subspace_angles
+from kpca_edu._engine.stream import mapped, shifted_sums, tree_sum
+from kpca_edu.compare import fix_signs, subspace_angles
 from kpca_edu.datasets import matrix_with_singular_values
 from kpca_edu.kernels import rbf
 from kpca_edu.streaming import (
@@ -306,6 +307,15 @@ class TestCheckpoint:
         assert np.array_equal(again.scatter, first.scatter)
         assert len(seen) == 13
 
+    def test_a_finished_checkpoint_stays_as_it_is(self, tmp_path):
+        """Looking at it changes nothing: it can be looked at again, and gone on from."""
+        path = tmp_path / "sums.npz"
+        for _ in range(3):
+            whole = accumulate(self.blocks(), checkpoint=path)
+            assert np.load(path)["blocks"] == 13
+        more = accumulate(itertools.chain(self.blocks(), [np.zeros((4, 5))]), checkpoint=path)
+        assert more.n == whole.n + 4
+
     @pytest.mark.parametrize("few", [0, 2, 12])
     def test_a_checkpoint_of_other_data_is_refused(self, tmp_path, few):
         accumulate(self.blocks(), checkpoint=tmp_path / "sums.npz")
@@ -373,6 +383,12 @@ class TestDask:
             fit_pca_dask(rows(), 2)
         with pytest.raises(ValueError, match="1-D"):
             fit_pca_dask(self.da.ones(5, chunks=2), 2)
+
+    @pytest.mark.parametrize("part", ["to_delayed", "rechunk"])
+    def test_what_has_half_of_a_dask_array_is_none(self, part):
+        """As a Dask table, whose parts have no known length."""
+        with pytest.raises(ValueError, match="a Dask array is needed"):
+            fit_pca_dask(SimpleNamespace(**{part: None, "ndim": 2}), 2)
 
     def test_a_bad_chunk_is_named(self):
         X = rows()
@@ -574,6 +590,17 @@ class TestWithoutAMatrix:
         assert np.mean(errors[2400]) < 0.6 * np.mean(errors[150])
         assert np.mean(errors[2400]) < 0.15
 
+    @pytest.mark.parametrize("k", [1, 2])
+    def test_oja_is_the_plain_loop(self, k):
+        """Means and squares of all rows so far, anew for every row; the first has no spread."""
+        X = rows(9, 4, offset=3.0)
+        V = np.linalg.qr(np.random.default_rng(5).standard_normal((4, k)))[0]
+        for t in range(2, 10):
+            Xc = X[:t] - X[:t].mean(axis=0)
+            V = oja_step(V, Xc[-1], 0.7 * k / np.sum(Xc**2))
+        found = oja_directions([X[:4], X[4:]], k, rate=0.7, rng=5)
+        np.testing.assert_allclose(found, fix_signs(V)[0], atol=1e-12)
+
     def test_oja_knows_no_unit(self):
         X = rows(100, 4)
         wanted = oja_directions([X], 2)
@@ -626,3 +653,28 @@ class TestWithoutAMatrix:
 def test_pca_of_moments_needs_rows():
     with pytest.raises(ValueError, match="no rows"):
         pca_of_moments(summarize(np.empty((0, 3))), 1)
+
+
+def test_an_empty_block_has_no_features():
+    """The map is asked for their number alone."""
+    assert mapped(lambda X: X[:, :2], np.zeros((0, 3))).shape == (0, 2)
+    assert mapped(None, np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_one_column_is_a_block_too():
+    """Without rows, one column is still one; without columns nothing is a block."""
+    assert summarize(np.zeros((0, 1))).mean.shape == (1,)
+    with pytest.raises(ValueError, match="empty"):
+        summarize(np.zeros((0, 0)))
+
+
+def test_a_checkpoint_after_every_block(tmp_path):
+    path, seen = tmp_path / "sums.npz", []
+
+    def blocks():
+        for i in range(3):
+            seen.append(int(np.load(path)["blocks"]) if path.exists() else 0)
+            yield np.full((2, 1), float(i))
+
+    accumulate(blocks(), checkpoint=path, every=1)
+    assert seen == [0, 1, 2]
