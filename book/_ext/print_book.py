@@ -268,7 +268,7 @@ article[id^="api-"] dl.py { margin-bottom: 0.9em; }
 FIT = """() => {
     for (const picture of document.querySelectorAll("figure img")) {
         const shape = picture.naturalHeight / picture.naturalWidth;
-        if (shape > 0.95) picture.style.maxHeight = shape > 1.3 ? "15cm" : "12cm";
+        if (shape > 0.95) picture.style.maxHeight = shape > 1.3 ? "15cm" : "10.5cm";
     }
     const wide = [...document.querySelectorAll("td mjx-container, mjx-container[display]")]
         .map(node => [node, node.clientWidth, node.firstElementChild.getBoundingClientRect().width])
