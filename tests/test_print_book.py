@@ -38,6 +38,7 @@ def test_ids_differ_between_pages_and_links_reach_them():
     for body in (first, second):
         assert body.a["href"] == f"#{body.h2['id']}"
         assert body.label["for"] == body.h2["id"]
+    assert (first.h1["id"], second.h1["id"]) == (SVD.key, PCA.key)  # what links to a page lead to
 
 
 def test_pictures_are_found_from_the_one_page_and_keep_their_marks():

@@ -346,7 +346,7 @@ kernel_case(
     "polynomial",
     lambda: 0.5**3 * kernels.polynomial(3, 2.0),
     "polynomial",
-    "iris, degree 3: (*γxᵀy* + *c*)³ is *γ*\\ ³ times ours with offset *c*/*γ*",
+    "iris, degree 3: (*γxᵀy* + *c*)³ is *γ³* times ours with offset *c*/*γ*",
     degree=3,
     gamma=0.5,
     coef0=1.0,
@@ -422,7 +422,7 @@ def centred_new() -> float:
     KERNELS,
     "centering.classical_mds",
     "decomposition.KernelPCA",
-    "iris from its distances: their precomputed kernel is −\\ *D*\\ ²/2",
+    "iris from its distances: their precomputed kernel is −½ *D²*",
     -12,
 )
 def scaling() -> float:

@@ -116,7 +116,9 @@ def article(html: str, page: Page, there: dict[str, Page]) -> Tag:
             node.attrs.pop("loading", None)
         if node.get("href"):
             turn_link(node, page, there)
-    body["id"] = page.key
+    body["id"] = f"page-{page.key}"
+    if body.h1:  # the place of a page: its article may begin at the foot of the page before
+        body.h1["id"] = page.key
     return body
 
 
@@ -183,7 +185,7 @@ def together() -> str:
             words = title.replace("\\", "").replace('"', "”")
             rules.append(
                 f'@page {name} {{ @top-right {{ content: "{words}"; }} }}'
-                f" #{css(page.key)} {{ page: {name}; }}"
+                f" #page-{page.key} {{ page: {name}; }}"
             )
         inner.append(str(body))
     contents = (
@@ -219,11 +221,6 @@ def entry(place: str, title: str, kind: str) -> str:
     )
 
 
-def css(name: str) -> str:
-    """Return a name as CSS writes it after a #: it may not start with a digit."""
-    return f"\\3{name[0]} {name[1:]}" if name[0].isdigit() else name
-
-
 STYLE = """
 @page { size: A4; margin: 20mm 17mm 18mm;
   @top-right { font: 8pt "Book Sans", sans-serif; color: #555; }
@@ -240,19 +237,19 @@ article.bd-article table { font-size: 8.5pt; line-height: 1.35; }
 article.bd-article table:is(.ledger, .api-names, .agreement) { font-size: 8.5pt; }
 article.bd-article :is(th, td) { padding: 0.2em 0.5em !important; }
 article.bd-article h2 { margin-top: 1.3em; }
-article[id^="api-"]:not(#api-index) { break-before: auto; margin-top: 2.5em; font-size: 9pt; }
-article[id^="api-"]:not(#api-index) h1 { font-size: 15pt; margin-bottom: 0.5em !important; }
-article[id^="api-"]:not(#api-index) h2 { font-size: 13pt; }
-article[id^="api-"] dl.py { margin-bottom: 0.9em; }
-#index h1 { margin-top: 4cm !important; }
-#architecture svg { max-height: 9.5cm; }
-#summary_sheet { font-size: 7.5pt; line-height: 1.3; }
-#summary_sheet table { font-size: 1em; line-height: 1.25; width: 100%; }
-#summary_sheet :is(h1, h2) { font-size: 1.5em; margin: 0.6em 0 0.3em !important; }
-#summary_sheet mjx-container { font-size: 1em !important; }
+article[id^="page-api-"]:not(#page-api-index) { break-before: auto; margin-top: 2.5em; font-size: 9pt; }
+article[id^="page-api-"]:not(#page-api-index) h1 { font-size: 15pt; margin-bottom: 0.5em !important; }
+article[id^="page-api-"]:not(#page-api-index) h2 { font-size: 13pt; }
+article[id^="page-api-"] dl.py { margin-bottom: 0.9em; }
+#page-index h1 { margin-top: 4cm !important; }
+#page-architecture svg { max-height: 9.5cm; }
+#page-summary_sheet { font-size: 7.5pt; line-height: 1.3; }
+#page-summary_sheet table { font-size: 1em; line-height: 1.25; width: 100%; }
+#page-summary_sheet :is(h1, h2) { font-size: 1.5em; margin: 0.6em 0 0.3em !important; }
+#page-summary_sheet mjx-container { font-size: 1em !important; }
 .print-imprint { margin-top: 3em; font-size: 9pt; color: #555; }
 .bd-article-container { padding: 0 1px !important; } /* else the edge of a box is cut off */
-#glossary { font-size: 9pt; }
+#page-glossary { font-size: 9pt; }
 .print-part { font-size: 0.9rem; font-weight: 600; color: #555; margin: 0 0 0.6rem; }
 #print-contents > div { columns: 2; column-gap: 2.2rem; font-size: 8.5pt; line-height: 1.45; }
 #print-contents .print-part { margin: 0.9em 0 0.3em; font-size: 9pt; break-after: avoid; }
@@ -268,7 +265,7 @@ article[id^="api-"] dl.py { margin-bottom: 0.9em; }
 FIT = """() => {
     for (const picture of document.querySelectorAll("figure img")) {
         const shape = picture.naturalHeight / picture.naturalWidth;
-        if (shape > 0.95) picture.style.maxHeight = shape > 1.3 ? "15cm" : "12cm";
+        if (shape > 0.95) picture.style.maxHeight = shape > 1.3 ? "15cm" : "10.5cm";
     }
     const wide = [...document.querySelectorAll("td mjx-container, mjx-container[display]")]
         .map(node => [node, node.clientWidth, node.firstElementChild.getBoundingClientRect().width])
