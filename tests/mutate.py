@@ -279,7 +279,7 @@ class Bench:
                         tests |= more
         else:
             tests = set().union(*(self.reached[mutant.name][line] for line in mutant.lines))
-        if mutant.default:  # these tests look at signatures without a call
+        if mutant.default or mutant.lines is None:  # these tests look at signatures without a call
             tests.update(test for test in self.items if "/test_contract.py:" in test)
         killers = self.killers[mutant.path]
         order = sorted(tests, key=lambda t: (-killers[t], self.seconds[t]))
