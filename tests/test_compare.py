@@ -106,6 +106,11 @@ def test_dimension_counts_not_the_number_of_columns(U, V, same):
 # --- align_signs -------------------------------------------------------------------------------
 
 
+def test_one_column_is_looked_at_too():
+    with pytest.raises(ValueError, match="NaN"):
+        align_signs([[np.nan], [1.0]], [[0.0], [1.0]])
+
+
 @thorough
 @given(not_zero, seeds)
 def test_flipped_columns_are_flipped_back(known, seed):

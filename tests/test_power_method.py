@@ -1439,6 +1439,13 @@ def test_a_search_ends_at_rounding():
     assert (seen["tol"], seen["max_iter"]) == (pytest.approx(0.1 / np.sqrt(2)), 50)
 
 
+def test_an_indefinite_matrix_is_refused_in_the_second_round():
+    """The first product may be rounding; the next one tells, also if no other is allowed."""
+    K = np.diag([-1.0, 0.5])
+    with pytest.raises(ValueError, match="K is indefinite"):
+        power_eigen(K, start=[1.0, 0.5], max_iter=1)
+
+
 def test_rounding_is_not_indefinite():
     """aᵀKa may be negative by 1e-8 of ‖Ka‖, in any unit; that of the zero matrix is 0."""
     refuse_indefinite(0.0, 0.0)

@@ -1037,6 +1037,16 @@ def test_the_longest_direction_in_many_dimensions():
             assert np.linalg.norm(A @ longest_direction(A)) == pytest.approx(1.0, abs=1e-8)
 
 
+def test_one_turn_is_enough_in_the_plane(monkeypatch):
+    """The best angle of a plane is known, so a second look finds nothing left to gain."""
+    monkeypatch.setattr(module, "MOST_TURNS", 2)
+    A = np.random.default_rng(0).standard_normal((5, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        v = longest_direction(A)
+    assert np.linalg.norm(A @ v) == pytest.approx(np.linalg.norm(A, 2))
+
+
 def test_the_longest_direction_says_when_it_is_not_there(monkeypatch):
     """Too few turns give a warning at the user's line, and the vector reached so far."""
     monkeypatch.setattr(module, "MOST_TURNS", 2)
