@@ -484,3 +484,15 @@ def test_the_origin_does_not_matter(fit):
     if wanted.shape == (10, 5):  # pre-images move along
         moved = moved - np.array([1e3, 0, -1e3, 5, 1e4])
     np.testing.assert_allclose(moved, wanted, atol=1e-4 * np.abs(wanted).max())
+
+
+def test_a_view_that_cannot_be_written_may_still_change():
+    """Its owner can write to it, so a model takes a copy; what nobody can write to is shared."""
+    owner = np.arange(3.0)
+    view = owner[:]
+    view.flags.writeable = False
+    kept = read_only(view)
+    owner[0] = 7
+    assert kept[0] == 0
+    owner.flags.writeable = False
+    assert read_only(view) is view

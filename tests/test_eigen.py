@@ -248,3 +248,11 @@ def test_copies_are_counted_relative_to_the_largest(unit):
     lone = unit * np.r_[1e9, np.linspace(4, 0, 39)]  # beside the first they are one value
     assert space.crowded(lone)
     assert (space.cut(lone, 1), space.cut(lone, 2)) == (1, 32)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_residuals_keep_tol_in_every_unit(unit):
+    """What is asked for is a share of the largest eigenvalue."""
+    K = spectrum_matrix(unit / np.arange(1.0, 400) ** 0.5)
+    lam, V, _ = top_eigenpairs(K, 3, tol=1e-6)
+    assert np.linalg.norm(K @ V - V * lam, axis=0).max() <= 1e-6 * lam[0]

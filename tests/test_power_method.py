@@ -1439,6 +1439,7 @@ def test_a_search_ends_at_rounding():
     assert (seen["tol"], seen["max_iter"]) == (pytest.approx(0.1 / np.sqrt(2)), 50)
 
 
+@pytest.mark.filterwarnings("ignore::kpca_edu._engine.checks.ConvergenceWarning")
 def test_an_indefinite_matrix_is_refused_in_the_second_round():
     """The first product may be rounding; the next one tells, also if no other is allowed."""
     K = np.diag([-1.0, 0.5])
