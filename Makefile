@@ -18,7 +18,7 @@ BUILT := $(addprefix tests/test_,book.py browser.py pages.py live.py page_answer
 
 CLOCK := start=$$(date +%s); took() { s=$$(($$(date +%s) - start)); echo "$$((s / 60)) min $$((s % 60)) s"; }
 
-.PHONY: book pdf serve test style library pages bench notebooks format lock wheel clean
+.PHONY: book pdf serve test style library quiet-book pages bench notebooks format lock wheel clean
 
 book: $(INSTALLED)
 	@echo "── Building the book (about a minute; warnings are errors)"
@@ -41,7 +41,8 @@ pdf: $(INSTALLED)
 	@$(MAKE) --no-print-directory book
 
 test: $(INSTALLED)
-	@$(CLOCK); $(MAKE) --no-print-directory style && $(MAKE) --no-print-directory -j2 library pages \
+	@$(CLOCK); $(MAKE) --no-print-directory style && $(MAKE) --no-print-directory -j2 library quiet-book \
+		&& $(MAKE) --no-print-directory pages \
 		|| { echo "Something does not hold: see above after $$(took). CONTRIBUTING.md says what each check means."; \
 			echo "One test again, by itself: $(BIN)/python -m pytest -n 0 'tests/test_svd.py::test_name'"; exit 1; }; \
 		echo "Everything holds, after $$(took)."
@@ -52,17 +53,17 @@ style: $(INSTALLED)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-# What needs no built book.
+# What needs no built book; the book is built beside it.
 library: $(INSTALLED)
-	@echo "── 2/3 Library and notebooks (pytest)"
+	@echo "── 2/3 Library and notebooks (pytest), and the book beside them"
 	@$(BIN)/python -m pytest $(addprefix --ignore=,$(BUILT))
 
-# Beside the library, so that no core waits; what it prints is shown when it has ended.
+quiet-book: $(INSTALLED)
+	@$(MAKE) --no-print-directory book > .venv/book.log 2>&1 || { cat .venv/book.log; exit 1; }
+
 pages: $(INSTALLED)
-	@echo "── 3/3 The book, and every page of it in a browser (pytest), beside them: a report follows"
-	@{ $(MAKE) --no-print-directory book && $(BIN)/python -m pytest --dist=load $(BUILT); } > .venv/pages.log 2>&1 \
-		|| { cat .venv/pages.log; exit 1; }
-	@printf '\n'; grep -E "ready after|^SKIPPED|=== .* in " .venv/pages.log
+	@echo "── 3/3 The book as it was built, and every page in a browser (pytest)"
+	@$(BIN)/python -m pytest --dist=load $(BUILT)
 
 bench: $(INSTALLED)
 	@$(BIN)/python -m benchmarks $(if $(FULL),--full) $(ARGS)
