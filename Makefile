@@ -18,7 +18,7 @@ BUILT := $(addprefix tests/test_,book.py browser.py pages.py live.py page_answer
 
 CLOCK := start=$$(date +%s); took() { s=$$(($$(date +%s) - start)); echo "$$((s / 60)) min $$((s % 60)) s"; }
 
-.PHONY: book pdf serve test style library quiet-book pages bench notebooks format lock wheel clean
+.PHONY: book pdf serve test style types library quiet-book pages bench notebooks format lock wheel clean
 
 book: $(INSTALLED)
 	@echo "── Building the book (about a minute; warnings are errors)"
@@ -41,21 +41,23 @@ pdf: $(INSTALLED)
 	@$(MAKE) --no-print-directory book
 
 test: $(INSTALLED)
-	@$(CLOCK); $(MAKE) --no-print-directory style && $(MAKE) --no-print-directory -j2 library quiet-book \
+	@$(CLOCK); $(MAKE) --no-print-directory style && $(MAKE) --no-print-directory -j3 types library quiet-book \
 		&& $(MAKE) --no-print-directory pages \
 		|| { echo "Something does not hold: see above after $$(took). CONTRIBUTING.md says what each check means."; \
 			echo "One test again, by itself: $(BIN)/python -m pytest -n 0 'tests/test_svd.py::test_name'"; exit 1; }; \
 		echo "Everything holds, after $$(took)."
 
 style: $(INSTALLED)
-	@echo "── 1/3 Style and types (ruff, mypy)"
+	@echo "── 1/3 Style (ruff)"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+types: $(INSTALLED)
 	@$(BIN)/mypy
 
-# What needs no built book; the book is built beside it.
+# What needs no built book; types are checked and the book is built beside it.
 library: $(INSTALLED)
-	@echo "── 2/3 Library and notebooks (pytest), and the book beside them"
+	@echo "── 2/3 Library and notebooks (pytest), with types (mypy) and the book beside them"
 	@$(BIN)/python -m pytest $(addprefix --ignore=,$(BUILT))
 
 quiet-book: $(INSTALLED)

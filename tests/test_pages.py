@@ -392,13 +392,13 @@ class TestInTheBrowser:
             page.set_viewport_size({"width": width, "height": 900})
             before = rows(page)
             field.focus()
-            page.keyboard.type(typed)
+            page.keyboard.insert_text(typed)
             shown = int(said.inner_text().split()[0])
             assert 0 < shown < all_rows
             assert rows(page) == shown
             assert said.get_attribute("role") == "status"
             assert page.evaluate(OVERFLOW) <= 1
-            page.keyboard.type(" zzz")
+            page.keyboard.insert_text(" zzz")
             assert rows(page) == 0
             assert said.inner_text().startswith("No row")
             page.keyboard.press("Escape")

