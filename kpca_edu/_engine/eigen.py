@@ -210,8 +210,7 @@ class _KrylovSpace:
         """Keep the Ritz vectors QS alone, and go on from W or from a fresh random block."""
         kept = len(theta)
         self.Q[:, self.first : self.first + kept] = self.vectors(S)
-        self.T[:] = 0
-        self.T[:kept, :kept] = np.diag(theta)
+        self.T[:kept, :kept] = np.diag(theta)  # what is beyond is written before it is read
         self.used = kept
         if fresh:
             self.W = self._orthonormal(self._random_block())[0]
