@@ -21,7 +21,7 @@ CLOCK := start=$$(date +%s); took() { s=$$(($$(date +%s) - start)); echo "$$((s 
 .PHONY: book pdf serve test style types library quiet-book pages bench notebooks format lock wheel clean
 
 book: $(INSTALLED)
-	@echo "── Building the book (about a minute; warnings are errors)"
+	@echo "── Building the book (less than a minute; warnings are errors)"
 	@$(CLOCK); $(BIN)/jupyter-book build . -W -n --keep-going --quiet \
 		|| { echo "The book was not built: the first warning above names the page and the line."; exit 1; }; \
 		echo "The book is ready after $$(took). Open file://$(CURDIR)/_build/html/index.html"
@@ -33,7 +33,7 @@ serve: book
 # Printed from the pages of the book; afterwards the site links to the PDF.
 pdf: $(INSTALLED)
 	@$(BIN)/python book/_ext/print_book.py --ready
-	@echo "── 1/3 The pages (a minute or two)"
+	@echo "── 1/3 The pages (a minute)"
 	@$(MAKE) --no-print-directory book
 	@echo "── 2/3 The PDF (about five minutes, ten on a busy machine; a dot is ten seconds)"
 	@$(BIN)/python book/_ext/print_book.py
