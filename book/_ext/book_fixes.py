@@ -9,8 +9,8 @@
 4. Screen readers and keyboards: the theme's folding arrows have no name, the entries of the
    bibliography have a role that was withdrawn, and every name in every code cell is a stop of
    the Tab key.
-5. Python's garbage collector goes through the millions of nodes of the book again and again, which
-   takes two fifths of a build. It is turned off, for 1 GB more of memory.
+5. Python's garbage collector goes through the many nodes of the book again and again, which takes
+   two fifths of a build. It is turned off, for 1 GB more of memory.
 6. The theme loads Sphinx's search index on every page. The book has a search of its own
    (``search_page.py``), without that index: the scripts would fail.
 """
