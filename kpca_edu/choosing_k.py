@@ -7,6 +7,7 @@ when a number is added to a column. Data without variance leave nothing to choos
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -14,17 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._engine.checks import choice, component_count, flag, fraction, generator, whole_number
 from ._engine.choices import (
+    at_a_time,
     components_of_table,
     in_squared_units,
     largest_k,
     over_folds,
     rows_and_axes,
+    tried,
     two_columns,
 )
 from ._engine.factors import numpy_svd
 from ._engine.filling import known_part, nearest_of_rank, settle
 from ._engine.likelihoods import judged, parameter_counts
 from ._engine.noise import aspect_ratio, median_of_noise, noise_size, seen_sizes, sides
+from ._engine.pca_solvers import leading_of_many
 from ._engine.progress import with_progress
 from ._engine.tables import centred_table, complete_table, entry_folds, scaled_table
 from .compare import align_signs
@@ -116,10 +120,11 @@ def parallel_variances(
         generator(rng),
         whole_number(repeats, "repeats", least=1),
     )
-    rounds = with_progress(range(repeats), progress, "shuffles")
-    shuffled = (table._replace(Xc=rng.permuted(table.Xc, axis=0)) for _ in rounds)
-    s = np.array([one.singular_values() for one in shuffled])
-    return in_squared_units(s**2 / len(table.Xc), table.unit)
+    s: list[NDArray] = []
+    for some in with_progress(at_a_time(repeats, table.Xc.size), progress, "shuffles"):
+        shuffled = np.array([rng.permuted(table.Xc, axis=0) for _ in some])
+        s.extend(table._replace(Xc=shuffled).singular_values())
+    return in_squared_units(np.square(s) / len(table.Xc), table.unit)
 
 
 # What would pure noise do?
@@ -255,7 +260,7 @@ def held_out_row_errors(
 
     def curve(rest: NDArray, left_out: NDArray) -> NDArray:
         fit = spectrum(rest)  # one SVD serves all k
-        ks = range(min(fit.V.shape[1], Xc.shape[1] - 1) + 1)
+        ks = tried(max_k, min(fit.V.shape[1], Xc.shape[1] - 1))
         lacks = [held_out_residuals(left_out - fit.mean, fit.V[:, :k]) for k in ks]
         return np.sum(np.square(lacks), axis=(1, 2))
 
@@ -288,12 +293,12 @@ def held_out_errors(
     Xc, unit = two_columns(X)
     n, d = Xc.shape
     max_k = largest_k(max_k, min(n, d) - 1, f"held-out entries of {n}×{d}")
-    fold = entry_folds(n, d, folds, rng)
-    errors, filled = np.zeros((folds, max_k + 1)), None
-    for f, k in with_progress(list(np.ndindex(errors.shape)), progress, "fits"):
-        filled = fill_in(Xc, fold == f, k, start=filled if k else None)  # go on from k − 1
-        errors[f, k] = np.sum((filled - Xc) ** 2)
-    return in_squared_units(errors.sum(axis=0) / Xc.size, unit)
+    fold, errors, filled = entry_folds(n, d, folds, rng), np.zeros(max_k + 1), None
+    parts = at_a_time(folds, Xc.size)  # so many folds are filled at a time
+    for part, k in with_progress([*product(parts, range(max_k + 1))], progress, "fits"):
+        filled = fill_in(Xc, fold == part[:, None, None], k, start=filled if k else None)
+        errors[k] += np.sum((filled - Xc) ** 2)
+    return in_squared_units(errors / Xc.size, unit)
 
 
 def fill_in(
@@ -305,21 +310,21 @@ def fill_in(
 ) -> NDArray:
     """Return X with its unknown entries replaced by what k components make of the others.
 
-    unknown : (n, d), True where X is not to be looked at. Fill with the means of the columns
-    (or from the table start), fit, replace the fillings by their reconstructions, and repeat
-    until they stand still :eq:`eq-pca-press`.
+    unknown : (n, d), True where X is not to be looked at; or (m, n, d), to fill m copies of X,
+    which is quicker than one by one. Fill with the means of the columns (or from the table
+    start), fit, replace the fillings by their reconstructions, and repeat until they stand still
+    :eq:`eq-pca-press`.
     """
     known = known_part(X, unknown)
-    k = component_count(k, min(known.T.shape), "a {}×{} table".format(*known.T.shape))
-    T = known.T.copy()  # the known entries less the means of their columns, zeros elsewhere
+    _, n, d = known.T.shape
+    k = component_count(k, min(n, d), f"a {n}×{d} table")
 
-    def refill(values: NDArray) -> NDArray:
-        T[known.unknown] = values
-        mean = T.mean(axis=0)
-        return (mean + nearest_of_rank(T - mean, k))[known.unknown]
+    def refill(T: NDArray) -> NDArray:
+        mean = T.mean(axis=1, keepdims=True)
+        return mean + nearest_of_rank(T - mean, k)
 
-    first = T[known.unknown] if start is None else known.values(start)
-    return known.filled(X, settle(refill, first, scale=known.spread))
+    first = known.T if start is None else known.values(start)
+    return known.filled(X, settle(refill, first, known.unknown, known.spread))
 
 
 # What would make the data likely?
@@ -400,8 +405,8 @@ def bootstrap_pca(
     X, rng, k = complete_table(X), generator(rng), components_of_table(X, k)
     prepare = (lambda rows: standardize(rows)[0]) if flag(scale, "scale") else np.asarray
     whole, fits, repeats = fit_pca(prepare(X), k), [], whole_number(repeats, "repeats", least=1)
-    for _ in with_progress(range(repeats), progress, "tables"):
-        rows = rng.integers(0, len(X), len(X))
-        fits.append(fit_pca(prepare(X[rows]), k))
-    V = np.array([align_signs(whole.V, fit.V) for fit in fits])
-    return Resampled(np.array([fit.variances for fit in fits]), V)
+    for some in with_progress(at_a_time(repeats, X.size), progress, "tables"):  # a few at once
+        rows = rng.integers(0, len(X), (len(some), len(X)))
+        fits += leading_of_many([prepare(X[own]) for own in rows], k, lambda Y: fit_pca(Y, k))
+    V = np.array([align_signs(whole.V, V) for _, V in fits])
+    return Resampled(np.array([variances for variances, _ in fits]), V)

@@ -134,7 +134,7 @@ def preimage_objective(model: KernelPCA, T: Any, gamma: ArrayLike) -> NDArray:
     """
     X, kernel = samples_and_kernel(kernel_model(model))
     T, gamma = points_and_weights(model, T, gamma)
-    return self_products(kernel, T) - 2 * np.einsum("ij,ij->i", gamma, kernel(T, X))
+    return self_products(kernel, T) - 2 * np.vecdot(gamma, kernel(T, X))
 
 
 def objective_gradient(model: KernelPCA, T: ArrayLike, gamma: ArrayLike) -> NDArray:
@@ -221,11 +221,7 @@ def gradient_preimage(
     the spread of the samples is at most ``tol`` times the size of κ(x, x).
     """
     search = Search(kernel_model(model), "gradient", *KNOWN, Z, X0, tol, max_iter, progress)
-
-    def value_and_slope(T: NDArray, gamma: NDArray) -> tuple[NDArray, NDArray]:
-        return preimage_objective(model, T, gamma), objective_gradient(model, T, gamma)
-
-    return Preimage(*search.downhill(value_and_slope, starts))
+    return Preimage(*search.downhill(starts))
 
 
 # Method 3: the fixed point
@@ -240,7 +236,7 @@ def fixed_point_step(model: KernelPCA, T: ArrayLike, gamma: ArrayLike) -> FixedP
     X, kernel = way_back.vectors_and_profile(kernel_model(model), "fixed_point_step")
     T, gamma = points_and_weights(model, T, gamma)
     g, w = kernel.profile_and_derivative(squared_distances(T, X))
-    h = np.einsum("ij,ij->i", gamma, g)
+    h = np.vecdot(gamma, g)
     w *= gamma  # wᵢ = γᵢg′(‖t − xᵢ‖²)
     total = w.sum(axis=1)
     pull = w @ X - total[:, None] * T
@@ -326,12 +322,13 @@ def locate_by_distances(neighbors: ArrayLike, D2: ArrayLike) -> NDArray:
     """
     P, D2 = way_back.places_and_distances(neighbors, D2)
     mean = P.mean(axis=1, keepdims=True)
-    U, s, Vt = np.linalg.svd(P - mean, full_matrices=False)
-    b = np.sum((P - mean) ** 2, axis=2) - D2
+    centered = np.swapaxes(P - mean, 1, 2)  # columns are neighbours: twice as fast
+    V, s, Ut = np.linalg.svd(centered, full_matrices=False)
+    b = np.sum(centered**2, axis=1) - D2
     solid = s > 1e-6 * s[:, :1]  # flat directions tell nothing
     inverse = np.where(solid, 1 / np.where(solid, s, 1), 0)
-    along = np.einsum("mqr,mq->mr", U, b) * inverse / 2
-    return mean[:, 0] + np.einsum("mr,mrd->md", along, Vt)
+    along = np.einsum("mrq,mq->mr", Ut, b) * inverse / 2
+    return mean[:, 0] + np.einsum("mdr,mr->md", V, along)
 
 
 def mds_preimage(

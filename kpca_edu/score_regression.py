@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._engine.checks import check_scores, generator, whole_number
 from ._engine.kernel_ridge import (
     chosen_pair,
+    fewer_columns,
     kernel_list,
     positive_ridges,
     regression_data,
@@ -79,7 +80,7 @@ def fit_score_regression(
     kernels = _widths(scores) if kernel is None else kernel_list(kernel)
     ridges = positive_ridges(np.logspace(-8, 1, 10) if ridge is None else ridge)
     few = generator(rng).permutation(len(X))[: whole_number(max_samples, "max_samples", least=2)]
-    Y = X[few] - X[few].mean(axis=0)
+    Y = fewer_columns(X[few] - X[few].mean(axis=0))  # the errors stay as they are
     tried = with_progress(kernels, progress, "Leaving one out")
     errors = np.array([leave_one_out_errors(ell(scores[few]), Y, ridges) for ell in tried])
     i, j = chosen_pair(errors, ridges)

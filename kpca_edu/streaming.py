@@ -34,6 +34,8 @@ from ._engine.stream import (
     leading_pairs,
     mapped,
     named,
+    oja_steps,
+    rows_less_running_mean,
     shared,
     shifted_sums,
     some,
@@ -249,20 +251,17 @@ def oja_directions(
     The t-th row has the weight η = rate·k/(t·variance), with the variance of all rows so
     far, so that the answer knows no unit; the running mean is taken off. The error falls
     like 1/√t only if rate·k is above the total variance over twice the gap λ_k − λ_(k+1)
-    :eq:`eq-oja-rate`.
+    :eq:`eq-oja-rate`. The steps are those of :func:`oja_step`, some rows at a time.
     """
     rate, rng = number(rate, "rate", 0.0, open_low=True), generator(rng)
     V: NDArray | None = None
-    mean, total, t = np.zeros(()), 0.0, 0
-    for row in _rows(with_progress(blocks, progress, "blocks")):
+    for rows, squares in rows_less_running_mean(with_progress(blocks, progress, "blocks")):
         if V is None:
-            k = component_count(k, row.size, f"rows of {row.size} features", least=1)
-            V = np.linalg.qr(rng.standard_normal((row.size, k)))[0]
-        t, gap = t + 1, row - mean
-        mean = mean + gap / t
-        total += float(gap @ (row - mean))
-        if total > 0:
-            V = oja_step(V, row - mean, rate * k / total)  # rate·k/(t·variance)
+            d = rows.shape[1]
+            k = component_count(k, d, f"rows of {d} features", least=1)
+            V = np.linalg.qr(rng.standard_normal((d, k)))[0]
+        spread = squares > 0  # equal rows have no direction
+        V = oja_steps(V, rows[spread], rate * k / squares[spread])  # rate·k/(t·variance)
     return fix_signs(some(V))[0]
 
 
@@ -308,7 +307,3 @@ def centered_blocks(blocks: Iterable[ArrayLike]) -> Iterator[NDArray]:
             weight = np.sqrt(n * (b / (n + b)))
             yield np.vstack([block - new, weight * (new - old)])
             before = n + b, old + (new - old) * (b / (n + b))
-
-
-def _rows(blocks: Iterable[ArrayLike]) -> Iterator[NDArray]:
-    return (row for block in checked_blocks(blocks) for row in block)

@@ -54,9 +54,6 @@ THIN_OUT = """() => {
 # and kinds that other pages have shown need not be judged again. Returns the kinds that are left.
 # What is gone cannot be judged by any other rule, so this comes last.
 TWO_OF_EACH_KIND = """(judged) => {
-    const calm = document.createElement('style');
-    calm.textContent = '*, *::before, *::after { transition: none !important; }';
-    document.head.append(calm);
     const kind = e => {
         const path = [];
         for (; e && path.length < 6; e = e.parentElement) path.push(e.tagName + e.className);

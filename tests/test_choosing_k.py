@@ -14,11 +14,13 @@ from sklearn.datasets import load_wine
 from sklearn.decomposition import FactorAnalysis
 
 from kpca_edu import choosing_k as module
+from kpca_edu._engine import choices
 from kpca_edu._engine.checks import ConvergenceWarning, row_folds
-from kpca_edu._engine.choices import in_squared_units, largest_k, over_folds
+from kpca_edu._engine.choices import at_a_time, in_squared_units, largest_k, over_folds, tried
 from kpca_edu._engine.filling import known_part, nearest_of_rank, settle
 from kpca_edu._engine.likelihoods import judged, log_likelihoods, parameter_counts
 from kpca_edu._engine.noise import sides
+from kpca_edu._engine.pca_solvers import leading_of_many
 from kpca_edu._engine.tables import centred_table, entry_folds, power_of_two
 from kpca_edu.choosing_k import (
     Resampled,
@@ -43,6 +45,7 @@ from kpca_edu.choosing_k import (
     parallel_variances,
     shrink_singular_values,
 )
+from kpca_edu.compare import align_signs
 from kpca_edu.datasets import tobamovirus
 from kpca_edu.pca import fit_pca, standardize
 from kpca_edu.ppca import PPCA, fit_ppca, maximum_likelihood, spectrum
@@ -236,6 +239,35 @@ def test_sums_over_folds_are_those_of_a_plain_loop():
     shortest = min(map(len, plain))
     expected = sum(values[:shortest] for values in plain)
     np.testing.assert_allclose(over_folds(X, 4, 5, False, curve), expected)
+
+
+@pytest.mark.parametrize("cached", [1, 700])
+def test_tables_that_do_not_fit_a_cache_change_nothing(monkeypatch, cached):
+    """One table at a time, or some, are what all at once are."""
+    X = planted([20.0, 9.0], 30, 6, 3)
+    calls = [
+        lambda: held_out_errors(X, max_k=3, rng=1),
+        lambda: parallel_variances(X, 1, repeats=7),
+        lambda: bootstrap_pca(X, 2, repeats=7, rng=1).variances,
+        lambda: bootstrap_pca(X, 2, repeats=7, rng=1).V,
+    ]
+    whole = [call() for call in calls]
+    monkeypatch.setattr(choices, "CACHED", cached)
+    for call, wanted in zip(calls, whole, strict=True):
+        np.testing.assert_allclose(call(), wanted, rtol=1e-9)
+
+
+def test_runs_and_tried_numbers():
+    """Runs cover all tables, at least one at a time; a wrong max_k is left to largest_k."""
+    for count, entries in ((1, 1), (7, 10), (100, 1600), (3, 10**9), (np.uint8(200), 1600)):
+        runs = at_a_time(count, entries)
+        assert np.concatenate(runs).tolist() == list(range(count))
+        assert len(runs) == -(-int(count) // max(1, choices.CACHED // entries))
+    assert max(map(len, at_a_time(100, choices.CACHED // 10))) == 10
+    assert len(tried(None, 4)) == len(tried(4, 4)) == len(tried(9, 4)) == 5
+    assert len(tried(0, 4)) == 1
+    assert len(tried(2, 4)) == 3
+    assert len(tried(-1, 4)) == len(tried(1.5, 4)) == len(tried("a", 4)) == 5
 
 
 def test_the_largest_k_and_the_sides():
@@ -700,16 +732,61 @@ def test_settling_finds_the_fixed_point_and_says_when_it_does_not():
     b = np.array([3.0, -2.0, 1.0])
     steps = []
 
-    def step(x):
-        steps.append(x)
-        return M @ x + b
+    def step(T):
+        steps.append(T)
+        return T @ M + b
 
     end = np.linalg.solve(np.eye(3) - M, b)
-    found = settle(step, np.zeros(3), 1e-6, 1.0, 1000)
-    np.testing.assert_allclose(found, end, rtol=0.01)
+    start, scale = np.zeros((1, 1, 3)), np.ones(1)
+    found = settle(step, start, start == 0, scale, 1e-6, 1000)
+    np.testing.assert_allclose(found[0, 0], end, rtol=0.01)
     assert len(steps) < 250  # the plain iteration needs some 400
     with pytest.warns(ConvergenceWarning, match="After 5 steps"):
-        settle(step, np.zeros(3), 1e-6, 1.0, 5)
+        cut_short = settle(step, start, start == 0, scale, 1e-6, 5)
+    assert 0 < cut_short[0, 0, 0] < end[0]
+
+
+def test_tables_settle_as_each_would_alone():
+    """Quick ones, slow ones and one without holes; known entries stay: eq-pca-press."""
+    rng = np.random.default_rng(0)
+    X = planted([20.0, 9.0], 15, 6, 3)
+    masks = rng.random((5, 15, 6)) < np.array([0.3, 0.05, 0.2, 0.0, 0.4])[:, None, None]
+    for k in (0, 1, 3):
+        alone = [fill_in(X, mask, k) for mask in masks]
+        together = fill_in(X, masks, k)
+        np.testing.assert_allclose(together, alone, atol=1e-9)
+        assert np.array_equal(together[~masks], np.broadcast_to(X, masks.shape)[~masks])
+        assert np.array_equal(together[3], X)
+        again = fill_in(X, masks, k + 1, start=together)
+        for mask, filled, wanted in zip(masks, together, again, strict=True):
+            np.testing.assert_allclose(fill_in(X, mask, k + 1, start=filled), wanted, atol=1e-9)
+    with pytest.raises(ValueError, match=r"start has shape \(15, 6\)"):
+        fill_in(X, masks, 1, start=X)
+    with pytest.raises(ValueError, match="start holds NaN"):
+        fill_in(X, masks, 1, start=np.where(masks, NAN, X))
+    with pytest.raises(ValueError, match="Column 2 of X has no known entry"):
+        fill_in(X, masks | (np.arange(5)[:, None, None] == 1) & (np.arange(6) == 2), 1)
+    for wrong in (masks[:0], masks[None], masks[:, :3], True):
+        with pytest.raises(ValueError, match="True or False is needed"):
+            fill_in(X, wrong, 1)
+
+
+def test_a_stack_that_is_cut_short_keeps_what_has_settled():
+    """Those that stand still are what they are without the slow one, which warns."""
+    M = np.array([0.1, 0.999])[:, None, None]
+    start, scale = np.zeros((2, 1, 2)), np.ones(2)
+    place = []
+
+    def step(T):
+        place.append(len(T))
+        return M[-len(T) :] * T + 1.0
+
+    with pytest.warns(ConvergenceWarning, match="After 30 steps"):
+        found = settle(step, start, start == 0, scale, 1e-6, 30)
+    np.testing.assert_allclose(found[0], 1 / 0.9, rtol=1e-5)
+    assert found[1].min() > 30  # on its way to 1000
+    assert place[0] == 2
+    assert place[-1] == 1
 
 
 # --- likelihoods ---------------------------------------------------------------------------------
@@ -837,6 +914,51 @@ def test_bootstrap_is_pca_of_drawn_rows(scale):
         assert np.all(np.sum(V * whole.V, axis=0) >= 0)
         Vt = np.linalg.svd(Y, full_matrices=False)[2][:2]
         np.testing.assert_allclose(np.abs(Vt @ V), np.eye(2), atol=1e-7)
+
+
+def test_many_fits_are_those_of_each():
+    """Tables that squaring would spoil, wide and single ones go to the fit itself."""
+    rng = np.random.default_rng(0)
+    steep = [1, 1e-3, 1e-6, 1e-9]
+    stacks = {
+        "plain": (planted([9.0, 4.0], 30, 4, seed) for seed in range(3)),
+        "some steep": (rng.standard_normal((30, 4)) * p for p in ([3, 2, 1, 0.5], steep)),
+        "a tie": (X := rng.standard_normal((30, 4)), np.linalg.qr(X - X.mean(axis=0))[0]),
+        "far off": (rng.standard_normal((30, 4)) + m for m in (0, 1e15)),
+        "without variance": (X, 0 * X),
+        "wide": rng.standard_normal((3, 5, 20)),
+        "single": rng.standard_normal((3, 30, 4)).astype(np.float32),
+        "square": rng.standard_normal((2, 6, 6)),
+        "many columns": rng.standard_normal((2, 120, 101)),
+    }
+    left = {}
+    for name, stack in stacks.items():
+        tables, fits = list(stack), []
+
+        def fit(table, fits=fits):
+            fits.append(fit_pca(table, 3))
+            return fits[-1]
+
+        found = leading_of_many(tables, 3, fit)
+        left[name] = len(fits)
+        for table, (variances, V) in zip(tables, found, strict=True):
+            wanted = fit_pca(table, 3)
+            np.testing.assert_allclose(variances, wanted.variances, rtol=1e-9)
+            np.testing.assert_allclose(align_signs(wanted.V, V), wanted.V, atol=1e-9)
+    assert left == {
+        "plain": 0,
+        "some steep": 1,
+        "a tie": 1,
+        "far off": 1,
+        "without variance": 1,
+        "wide": 3,
+        "single": 3,
+        "square": 0,
+        "many columns": 2,
+    }
+    for size in (1e200, 1e-200):
+        with pytest.raises(ValueError, match="divide X by its largest entry first"):
+            leading_of_many([X, size * X], 1, fit_pca)
 
 
 def test_bootstrap_intervals():

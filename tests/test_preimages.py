@@ -24,7 +24,8 @@ from sklearn.kernel_ridge import KernelRidge
 
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_gram, fit_pca, preimages, score_regression
 from kpca_edu._engine.checks import ConvergenceWarning
-from kpca_edu._engine.kernel_ridge import chosen_pair, positive_ridges
+from kpca_edu._engine.kernel_ridge import chosen_pair, fewer_columns, positive_ridges
+from kpca_edu._engine.preimage_search import Search
 from kpca_edu._engine.searches import Ends
 from kpca_edu._engine.way_back import length
 from kpca_edu.datasets import mnist_digits
@@ -205,6 +206,19 @@ def test_gradient_equals_finite_differences(kernel):
     for e, slope in zip(np.eye(3), objective_gradient(model, T, gamma).T, strict=True):
         ahead, behind = (preimage_objective(model, T + step * e, gamma) for step in (h, -h))
         np.testing.assert_allclose(slope, (ahead - behind) / (2 * h), atol=1e-7)
+
+
+@each_kernel
+def test_the_walk_sees_objective_and_gradient(kernel):
+    """By one comparison with the samples: preimage_objective and objective_gradient at once."""
+    rng = np.random.default_rng(3)
+    X, T, Z = rng.uniform(0.2, 2, (15, 3)), rng.uniform(0.2, 2, (6, 3)), rng.standard_normal((6, 2))
+    model = fit_kernel_pca(X, 2, kernel, clip=True)
+    gamma = model.weights(Z)
+    search = Search(model, "gradient", *preimages.KNOWN, Z, None, 1e-7, 10, False)
+    value, slope = search.objective_and_gradient(T, gamma)
+    np.testing.assert_allclose(value, preimage_objective(model, T, gamma), rtol=1e-12)
+    np.testing.assert_allclose(slope, objective_gradient(model, T, gamma), rtol=1e-9, atol=1e-12)
 
 
 # --- when an exact pre-image exists --------------------------------------------------------------
@@ -631,6 +645,17 @@ def test_leaving_one_out_in_one_go():
     i, j = np.unravel_index(np.argmin(fitted.errors), (2, 2))
     assert (fitted.kernel, fitted.ridge) == (kernels[i], ridges[j])
     assert repr(fitted).startswith("ScoreRegression(3 scores to 2 features, n=15, rbf(sigma=")
+
+
+@pytest.mark.parametrize(("n", "d", "columns"), [(6, 20, 6), (6, 6, 6), (20, 6, 6)])
+def test_fewer_columns_have_the_same_errors(n, d, columns):
+    """Values with more columns than rows are turned: what a smoother leaves stays as it is."""
+    rng = np.random.default_rng(0)
+    Y, L = rng.standard_normal((n, d)), rbf(1.0)(rng.standard_normal((n, 2)))
+    few = fewer_columns(Y)
+    assert few.shape == (n, columns)
+    errors = [leave_one_out_errors(L, values, [1e-2, 1.0]) for values in (Y, few)]
+    np.testing.assert_allclose(*errors)
 
 
 def test_regression_learns_from_dirty_copies():

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from kpca_edu import fit_kernel_pca, fit_kernel_pca_features, fit_pca, fourier_features
-from kpca_edu._engine.stream import mapped, shifted_sums, tree_sum
+from kpca_edu._engine.stream import (
+    mapped,
+    oja_steps,
+    rows_less_running_mean,
+    shifted_sums,
+    tree_sum,
+)
 from kpca_edu.compare import fix_signs, subspace_angles
 from kpca_edu.datasets import matrix_with_singular_values
 from kpca_edu.kernels import rbf
@@ -600,6 +606,37 @@ class TestWithoutAMatrix:
             V = oja_step(V, Xc[-1], 0.7 * k / np.sum(Xc**2))
         found = oja_directions([X[:4], X[4:]], k, rate=0.7, rng=5)
         np.testing.assert_allclose(found, fix_signs(V)[0], atol=1e-12)
+
+    @pytest.mark.parametrize("rate", [0.5, 5.0, 1e6])
+    def test_steps_at_once_are_single_steps(self, rate):
+        """Pieces of 64 rows, orth now and then: the basis of a step for each row: eq-oja."""
+        X, k = rows(150, 4, offset=3.0), 3
+        V = np.linalg.qr(np.random.default_rng(5).standard_normal((4, k)))[0]
+        for t in range(2, 151):
+            Xc = X[:t] - X[:t].mean(axis=0)
+            V = oja_step(V, Xc[-1], rate * k / np.sum(Xc**2))
+        found = oja_directions([X[:70], X[70:]], k, rate=rate, rng=5)
+        np.testing.assert_allclose(found, fix_signs(V)[0], atol=1e-11)
+
+    def test_steps_keep_the_side_of_each_direction(self):
+        """An empty table changes nothing, and no direction turns over: eq-oja."""
+        V = np.linalg.qr(rows(4, 2, seed=3))[0]
+        assert np.array_equal(oja_steps(V, np.zeros((0, 4)), np.zeros(0)), V)
+        single, X = V, rows(40, 4, seed=4)
+        for t, x in enumerate(X, 1):
+            single = oja_step(single, x, 0.05)
+            np.testing.assert_allclose(oja_steps(V, X[:t], np.full(t, 0.05)), single, atol=1e-12)
+
+    @pytest.mark.parametrize("offset", [0.0, 1e8])
+    def test_rows_less_their_running_mean(self, offset):
+        """x_t − x̄_t and Σ ‖x_i − x̄_t‖² beside plain means, over blocks of 3, 0 and 137 rows."""
+        X = rows(140, 3) + offset
+        pieces = rows_less_running_mean([X[:3], X[:0], X[3:]])
+        left, squares = map(np.concatenate, zip(*pieces, strict=True))
+        for t in (1, 2, 3, 4, 64, 67, 68, 140):
+            Xc = X[:t] - X[:t].mean(axis=0)
+            np.testing.assert_allclose(left[t - 1], Xc[-1], rtol=0, atol=1e-14 + 3e-16 * offset)
+            assert squares[t - 1] == pytest.approx(np.sum(Xc**2), rel=1e-12 + offset * 1e-14)
 
     def test_oja_knows_no_unit(self):
         X = rows(100, 4)

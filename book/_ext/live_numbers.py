@@ -125,6 +125,7 @@ def svd_rank(state: State) -> dict[str, Any]:
     return {"error": error, "kept": k * (sum(picture.shape) + 1)}
 
 
+@cache
 def photograph() -> np.ndarray:
     """Return the book's pagoda in 71×106 grey pixels, 0 to 255."""
     blocks = pagoda_picture()[:426, :636].reshape(71, 6, 106, 6)

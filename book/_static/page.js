@@ -71,9 +71,13 @@
 
   // The theme decides this before the faces of the type are there, and before a sidebar that slides
   // away after a change of size has come to rest.
+  // What a closed fold holds is left alone until it opens and the article grows: to measure it there
+  // would lay it out. And all are measured before the first is changed.
   function tabStops() {
-    for (const box of document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container"))
-      box.tabIndex = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight ? 0 : -1;
+    const boxes = [...document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container")]
+      .filter(box => box.checkVisibility());
+    const stops = boxes.map(box => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight);
+    boxes.forEach((box, i) => { box.tabIndex = stops[i] ? 0 : -1; });
   }
   addEventListener("load", () => {
     new ResizeObserver(tabStops).observe(document.querySelector(".bd-article") ?? document.body);

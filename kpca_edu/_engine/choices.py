@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import component_count, data_matrix, orthonormal_columns, row_folds
+from .checks import component_count, data_matrix, is_number, orthonormal_columns, row_folds
 from .factors import rescaled
 from .progress import with_progress
 from .tables import centred_table
 
 __all__ = [
+    "at_a_time",
     "components_of_table",
     "in_squared_units",
     "largest_k",
     "over_folds",
     "rows_and_axes",
+    "tried",
     "two_columns",
 ]
+
+CACHED = 2**16  # entries of the tables that are worked on at a time
 
 
 def two_columns(X: ArrayLike) -> tuple[NDArray, float]:
@@ -48,6 +53,12 @@ def over_folds(
     return np.sum([values[:shortest] for values in curves], axis=0)
 
 
+def at_a_time(count: int, entries: int) -> list[NDArray]:
+    """Split 0, 1, … count − 1 into runs: so many tables of so many entries stay in a cache."""
+    size = max(1, CACHED // entries)
+    return np.split(np.arange(count), range(size, count, size))
+
+
 def components_of_table(X: ArrayLike, k: int) -> int:
     """Return k as a number of components, from 0 up, that a table X can have."""
     n, d = np.shape(X)
@@ -62,6 +73,16 @@ def largest_k(max_k: int | None, most: int, of: str) -> int:
             "variance. Take more folds, or drop repeated rows."
         )
     return most if max_k is None else component_count(max_k, most, of, name="max_k")
+
+
+def tried(max_k: int | None, most: int) -> range:
+    """Return 0, 1, … max_k, or … most if there are no more; of a wrong max_k, too.
+
+    :func:`largest_k` refuses the wrong ones, when it is known for all folds how many there are.
+    """
+    if max_k is None or not is_number(max_k, Integral):
+        return range(most + 1)
+    return range(most + 1 if max_k < 0 else min(max_k, most) + 1)
 
 
 def rows_and_axes(Y: ArrayLike, V: ArrayLike) -> tuple[NDArray, NDArray]:

@@ -48,7 +48,8 @@ def minimize_rows(
         if not len(rows) or count == max_iter:
             break
         fresh = ~R[:, rows].any(axis=0)  # no memory: steepest descent
-        P = _quasi_newton(G[rows], S[:, rows], Y[:, rows], R[:, rows], count, length)
+        own = rows if len(rows) < m else slice(None)  # no copies while all are on their way
+        P = _quasi_newton(G[rows], S[:, own], Y[:, own], R[:, own], count, length)
         moved, T_new, F_new, G_new = _backtrack(value_and_slope, data, T, F, G, P, rows, least)
         here, n_iter[rows] = rows[moved], n_iter[rows] + 1
         R[:, rows[~moved]] = 0  # forget what led astray
@@ -71,18 +72,18 @@ def _quasi_newton(
 ) -> NDArray:
     """Return −HG with the inverse Hessian H that the last steps S and slopes Y suggest."""
     memory = len(S)
-    order = [(count - 1 - i) % memory for i in range(memory)]  # newest first
+    order = [(count - 1 - i) % memory for i in range(min(memory, count))]  # newest first
     P, A = G.copy(), np.empty_like(R)
     scale = np.zeros(len(G), G.dtype)
     for i in order:
-        A[i] = R[i] * np.sum(S[i] * P, axis=1)
+        A[i] = R[i] * np.vecdot(S[i], P)
         P -= A[i][:, None] * Y[i]
         newest = (scale == 0) & (R[i] > 0)
-        bend = np.where(newest, R[i] * np.sum(Y[i] ** 2, axis=1), 1)
+        bend = np.where(newest, R[i] * np.vecdot(Y[i], Y[i]), 1)
         scale = np.where(newest, 1 / bend, scale)
     P *= np.where(scale > 0, scale, 0.1 * length / np.linalg.norm(G, axis=1))[:, None]
     for i in reversed(order):
-        P += (A[i] - R[i] * np.sum(Y[i] * P, axis=1))[:, None] * S[i]
+        P += (A[i] - R[i] * np.vecdot(Y[i], P))[:, None] * S[i]
     return -P
 
 

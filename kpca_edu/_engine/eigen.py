@@ -21,6 +21,7 @@ BLOCK = 8  # vectors multiplied at once; a matrix in memory is read once for all
 FEW = 4  # so many by an operator, which takes its time for each
 PROBES = 4  # block steps from a fresh start, to look for copies of an eigenvalue that were missed
 SMALL = 500  # up to this size NumPy's eigh, which finds all, beats SciPy's, which finds a few
+QUARTER = 4  # beyond that size it still does where more than a quarter is wanted
 PATIENCE = 10_000  # block steps where there is no dense matrix to fall back on
 ROOM = 2**28  # entries of a matrix, two gigabytes, up to which it is formed as the last resort
 
@@ -236,10 +237,10 @@ class _KrylovSpace:
 
 
 def _dense(K: NDArray, k: int, center: bool, overwrite: bool) -> Eigenpairs:
-    """Return the k leading eigenpairs by LAPACK; of a small matrix it computes all."""
+    """Return the k leading eigenpairs by LAPACK, which computes all if n is small or k is not."""
     n = len(K)
     lowest = None
-    if n > SMALL:  # all eigenpairs would take twice as long as a few
+    if n > SMALL and QUARTER * k < n:
         space = _KrylovSpace(K, (PROBES + 1) * BLOCK, center)
         for _ in range(PROBES):
             space.step()

@@ -87,10 +87,10 @@ def squared_distances(X: Samples, Y: Samples) -> NDArray:
     if isinstance(X, np.ndarray) and isinstance(Y, np.ndarray):
         origin = Y.mean(axis=0)
         X, Y = X - origin, Y - origin
-    D2 = inner_products(X, -2 * Y)
+    D2 = inner_products(-2 * X, Y)
     D2 += squared_norms(X)[:, None]
     D2 += squared_norms(Y)
-    return np.maximum(D2, 0, out=D2)
+    return np.clip(D2, 0, np.inf, out=D2)  # np.maximum takes four times as long
 
 
 def distances(X: Samples, Y: Samples) -> NDArray:

@@ -96,6 +96,10 @@ class Kernel(ABC):
     @abstractmethod
     def _diagonal_gradient(self, T: NDArray) -> NDArray: ...
 
+    def _sums_and_gradient(self, T: NDArray, X: Samples, W: NDArray) -> tuple[NDArray, NDArray]:
+        """Return Σᵢ wᵢ κ(t, xᵢ), as (m,), and its gradient in t, for each row t of T."""
+        return np.vecdot(W, self._matrix(T, X)), self._gradient(T, X, W)
+
     @abstractmethod
     def _written(self, write: Writer) -> str:
         """Return the kernel as one would type it, with ``write`` for the numbers."""
@@ -204,8 +208,12 @@ class RadialKernel(Kernel):
         return np.full(X.shape[0], self.profile(np.zeros(1, X.dtype))[0])
 
     def _gradient(self, T: NDArray, X: Samples, W: NDArray) -> NDArray:
-        slope = 2 * W * self.profile_derivative(squared_distances(T, X))
-        return slope.sum(axis=1)[:, None] * T - slope @ X
+        return self._sums_and_gradient(T, X, W)[1]
+
+    def _sums_and_gradient(self, T: NDArray, X: Samples, W: NDArray) -> tuple[NDArray, NDArray]:
+        g, slope = self.profile_and_derivative(squared_distances(T, X))
+        slope = W * slope
+        return np.vecdot(W, g), 2 * (slope.sum(axis=1)[:, None] * T - slope @ X)
 
     def _diagonal_gradient(self, T: NDArray) -> NDArray:
         return np.zeros_like(T)  # κ(t, t) = g(0) for every t

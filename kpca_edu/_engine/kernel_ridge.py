@@ -14,6 +14,7 @@ from .way_back import numeric_samples
 
 __all__ = [
     "chosen_pair",
+    "fewer_columns",
     "given_regression",
     "kernel_list",
     "positive_ridges",
@@ -91,6 +92,18 @@ def regression_data(
             f"L is {len(gram)}×{len(gram)} and Y has {len(values)} rows: as many are needed."
         )
     return gram, values, positive_ridges(ridges)
+
+
+def fewer_columns(Y: NDArray) -> NDArray:
+    """Return values (n, d) with at most n columns, for which all linear smoothers err as for Y.
+
+    If d > n, it is √(n/d)·Rᵀ of Yᵀ = QR: AY and √(n/d)·ARᵀ have the same mean square for every A.
+    """
+    n, d = Y.shape
+    if d <= n:
+        return Y
+    R = np.asarray(np.linalg.qr(Y.T, mode="r"))
+    return np.sqrt(n / d) * R.T
 
 
 def chosen_pair(errors: NDArray, ridges: NDArray) -> tuple[int, int]:

@@ -6,7 +6,7 @@ It returns at least as many directions as were asked for; :func:`leading_triplet
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 from .checks import generator
 from .eigen import GramOperator, lanczos_pays, top_eigenpairs
 from .pca_checks import MEAN_ROUNDING, Data, is_fraction, refuse_overflow
-from .sums import gram_matrix, scatter_matrix, sum_of_squares
+from .sums import column_means, gram_matrix, scatter_matrix, sum_of_squares
 
 __all__ = [
     "Centered",
@@ -30,11 +30,13 @@ __all__ = [
     "by_sampling",
     "by_svd",
     "complete",
+    "leading_of_many",
     "leading_triplets",
 ]
 
 LARGE = 3000  # rows and columns from which a few directions are found by iterating
 ROOM = 2**31  # bytes, two gigabytes, up to which a square matrix is formed
+SMALL = 100  # columns up to which the eigenpairs of many tables are found in one call
 FIRST_GUESS = 8  # directions to begin with where a share of the variance is asked for
 
 
@@ -269,6 +271,36 @@ def by_best(X_c: Centered, k: float | None, rng: Any = None) -> Found:
         if _keeps_digits(found.s, _count(found.s, found.total, k)):
             return found
     return by_svd(X_c, k)
+
+
+def leading_of_many(
+    tables: Sequence[NDArray], k: int, fit: Callable[[NDArray], Any]
+) -> list[tuple[NDArray, NDArray]]:
+    """Return the variances, (k,), and directions, (d, k), of each table, (n, d), of one shape.
+
+    The matrices X_cᵀX_c of small tables go to one call of ``eigh``, where a fit each would spend
+    most of its time on checks. A table that :func:`by_best` would not square is left to
+    ``fit(table)``, which has ``variances`` and ``V``.
+    """
+    n, d = tables[0].shape
+    if d > min(n, SMALL) or tables[0].dtype != float:
+        return [(one.variances, one.V) for one in map(fit, tables)]
+    eps, tiny = np.finfo(float).eps, np.finfo(float).tiny
+    with np.errstate(over="ignore", invalid="ignore"):  # such tables are left to fit
+        means = [column_means(X) for X in tables]
+        C = np.array([scatter_matrix(X, mean) for X, mean in zip(tables, means, strict=True)])
+        rounding = MEAN_ROUNDING * eps * np.sqrt(n) * np.linalg.norm(means, axis=1)
+        total = np.trace(C, axis1=1, axis2=2)
+    usable = (total > tiny / eps) & (total < np.inf)
+    lam, V = np.linalg.eigh(np.where(usable[:, None, None], C, 0.0))
+    lam, V = np.maximum(lam[:, ::-1], 0), V[:, :, ::-1]
+    found = []
+    for X, own, directions, noise in zip(tables, lam, V, rounding, strict=True):
+        if _keeps_digits(s := np.sqrt(own), k) and s[k - 1] > noise:
+            found.append((own[:k] / n, directions[:, :k]))
+        else:
+            found.append(((one := fit(X)).variances, one.V))
+    return found
 
 
 # Their parts

@@ -79,25 +79,25 @@ class Search:
         samples = whole_number(restarts, "restarts") + (self.X0 is None)
         return self._report(self._best(run, samples, only_failed=True))
 
-    def downhill(self, value_and_slope: Look, starts: int) -> tuple[NDArray, ...]:
-        """Descend from X0 and from the ``starts`` nearest samples, and keep the best.
+    def downhill(self, starts: int) -> tuple[NDArray, ...]:
+        """Descend on ω from X0 and from the ``starts`` nearest samples, and keep the best.
 
-        value_and_slope(T, gamma) gives ω and its gradient. A gradient counts as none from
-        tol × size of κ(x, x) × Σ|γᵢ| / spread down. Far from all samples a radial kernel has no
-        slope either, and that is no valley: the steps from an end must be small as well. Returns
-        what :meth:`uphill` returns.
+        A gradient counts as none from tol × size of κ(x, x) × Σ|γᵢ| / spread down. Far from all
+        samples a radial kernel has no slope either, and that is no valley: the steps from an end
+        must be small as well. Returns what :meth:`uphill` returns.
         """
         if whole_number(starts, "starts") == 0 and self.X0 is None:
             raise ValueError("starts=0 and no X0: there is nowhere to start from.")
 
-        def quiet(T: NDArray, gamma: NDArray) -> tuple[NDArray, NDArray]:
-            with np.errstate(all="ignore"):  # a trial step too far overflows, and is halved
-                return value_and_slope(T, gamma)
-
         def run(T: NDArray, gamma: NDArray) -> Ends:
             flat = self._goal(1000) * np.maximum(self._weight(gamma), self.size) / self.spread
             ends = minimize_rows(
-                quiet, T, gamma, length=self.spread, flat=flat, max_iter=self.max_iter
+                self.objective_and_gradient,
+                T,
+                gamma,
+                length=self.spread,
+                flat=flat,
+                max_iter=self.max_iter,
             )
             if not isinstance(self.kernel, RadialKernel):
                 return ends
@@ -105,6 +105,13 @@ class Search:
             return ends._replace(converged=ends.converged & (left <= 0.01 * self.spread))
 
         return self._report(self._best(run, starts, only_failed=False))
+
+    def objective_and_gradient(self, T: NDArray, gamma: NDArray) -> tuple[NDArray, NDArray]:
+        """Return ω(t) = κ(t, t) − 2Σγᵢκ(t, xᵢ) and ∇ω(t), by one comparison with the samples."""
+        kernel = self.kernel
+        with np.errstate(all="ignore"):  # a trial step too far overflows, and is halved
+            h, slope = kernel._sums_and_gradient(T, self.X, gamma)
+            return kernel._diagonal(T) - 2 * h, kernel._diagonal_gradient(T) - 2 * slope
 
     def _goal(self, roundings: float) -> float:
         """Return tol, or so many roundings if that is larger."""

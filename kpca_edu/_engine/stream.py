@@ -31,7 +31,9 @@ __all__ = [
     "leading_pairs",
     "mapped",
     "named",
+    "oja_steps",
     "one_by_one",
+    "rows_less_running_mean",
     "same_columns",
     "shared",
     "shifted_sums",
@@ -96,6 +98,50 @@ def shifted_sums(X: NDArray, point: NDArray) -> tuple[NDArray, NDArray]:
         squares += rows.T @ rows
         rest += ones[: len(rows)] @ rows
     return squares, rest / n
+
+
+PIECE = 64  # rows that oja_steps takes at a time, at most
+STRETCH = float(np.log(100))  # between two calls of orth the columns stretch by no more than this
+
+
+def rows_less_running_mean(blocks: Iterable[ArrayLike]) -> Iterator[tuple[NDArray, NDArray]]:
+    """Yield rows x_t − x̄_t, some at a time, and Σ_(i≤t) ‖x_i − x̄_t‖² for each of them.
+
+    x̄_t is the mean of the first t rows of all. Memory: a few pieces of 64 rows.
+    """
+    t, total, mean = 0, 0.0, np.zeros(())
+    for block in checked_blocks(blocks):
+        for start in range(0, len(block), PIECE):
+            X = block[start : start + PIECE]
+            mean = X[0] if t == 0 else mean
+            count = np.arange(t + 1, t + len(X) + 1)
+            means = mean + np.cumsum(X - mean, axis=0) / count[:, None]
+            left = X - means  # (t − 1)/t of what x_t is away from the rows before it
+            new = np.sum(left**2, axis=1) * (count / np.maximum(count - 1, 1))
+            squares = total + np.cumsum(new)
+            yield left, squares
+            t, total, mean = int(count[-1]), float(squares[-1]), means[-1]
+
+
+def oja_steps(V: NDArray, X: NDArray, rates: NDArray) -> NDArray:
+    """Return V after a step of Oja's rule with each row of X : (m, d), one after the other.
+
+    orth changes the basis and not the plane, so the steps may go on without it for a while:
+    W_t = (I + η_t x_t x_tᵀ) W_(t−1) until the columns might be stretched a hundredfold. With
+    W_t = V + Σ_(i≤t) x_i c_iᵀ that is c_t = η_t(Vᵀx_t + Σ_(i<t) (x_iᵀx_t) c_i), which is a
+    triangular system for all c at once. Costs m²d operations for m ≤ 64 rows.
+    """
+    stretch = np.cumsum(np.log1p(rates * np.sum(X**2, axis=1)))
+    start, so_far = 0, 0.0
+    while start < len(X):
+        stop = max(start + 1, int(np.searchsorted(stretch, so_far + STRETCH)))
+        x = X[start:stop]
+        weighted = rates[start:stop, None] * x
+        C = np.linalg.solve(np.eye(len(x)) - np.tril(weighted @ x.T, -1), weighted @ V)
+        Q, R = np.linalg.qr(V + x.T @ C)
+        V = Q * np.where(np.diag(R) < 0, -1.0, 1.0)
+        start, so_far = stop, stretch[stop - 1]
+    return V
 
 
 def mapped(features: Callable | None, block: ArrayLike) -> ArrayLike:

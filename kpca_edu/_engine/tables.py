@@ -23,14 +23,15 @@ __all__ = [
 class CentredTable(NamedTuple):
     """X = unit · Xc + 1x̄ᵀ, with entries of Xc up to two."""
 
-    Xc: NDArray  # (n, d) doubles
+    Xc: NDArray  # (n, d) doubles, or (m, n, d) for m such tables
     unit: float  # a power of two, so that dividing by it rounds nothing
     rounding: float  # singular values of Xc up to this may come from rounding in X alone
 
     def singular_values(self) -> NDArray:
         """Return all min(n, d) singular values of Xc, zero where they can't be told from it."""
         s = np.linalg.svd(self.Xc, compute_uv=False)
-        floor = max(self.rounding, max(self.Xc.shape) * np.finfo(float).eps * s[0])
+        eps = max(self.Xc.shape[-2:]) * np.finfo(float).eps
+        floor = np.maximum(self.rounding, eps * s[..., :1])
         return np.where(s > floor, s, 0.0)
 
 
