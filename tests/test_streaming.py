@@ -427,7 +427,7 @@ class TestDask:
 
 
 PATIENT = {  # a busy machine may take as long as it likes
-    "distributed.comm.timeouts.connect": "60s",  # so long a killed worker is asked for its results
+    "distributed.comm.timeouts.connect": "15s",  # so long a killed worker is asked for its results
     "distributed.comm.timeouts.tcp": "10h",
     "distributed.deploy.lost-worker-timeout": "10h",
     "distributed.scheduler.worker-ttl": None,

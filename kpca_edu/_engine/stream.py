@@ -113,7 +113,6 @@ def rows_less_running_mean(blocks: Iterable[ArrayLike]) -> Iterator[tuple[NDArra
     for block in checked_blocks(blocks):
         for start in range(0, len(block), PIECE):
             X = block[start : start + PIECE]
-            mean = X[0] if t == 0 else mean
             count = np.arange(t + 1, t + len(X) + 1)
             means = mean + np.cumsum(X - mean, axis=0) / count[:, None]
             left = X - means  # (t − 1)/t of what x_t is away from the rows before it
