@@ -21,7 +21,7 @@ CLOCK := start=$$(date +%s); took() { s=$$(($$(date +%s) - start)); echo "$$((s 
 .PHONY: book pdf serve test style types library quiet-book pages bench notebooks format lock wheel clean
 
 book: $(INSTALLED)
-	@echo "── Building the book (less than a minute; warnings are errors)"
+	@echo "── Building the book (about a minute; warnings are errors)"
 	@$(CLOCK); $(BIN)/jupyter-book build . -W -n --keep-going --quiet \
 		|| { echo "The book was not built: the first warning above names the page and the line."; exit 1; }; \
 		echo "The book is ready after $$(took). Open file://$(CURDIR)/_build/html/index.html"
@@ -96,7 +96,7 @@ clean:
 
 $(INSTALLED): requirements.txt pyproject.toml $(wildcard $(LOCK))
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
-	@echo "── Setting up .venv (once; one to two minutes)"
+	@echo "── Setting up .venv (once; about two minutes)"
 	@$(PYTHON) -m venv .venv
 	@$(PIP) $(if $(wildcard $(LOCK)),-r $(LOCK) && $(PIP) --no-deps --no-build-isolation -e .,-r requirements.txt)
 	@touch $@

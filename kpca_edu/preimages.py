@@ -216,6 +216,8 @@ def gradient_preimage(
 ) -> Preimage:
     """Walk downhill on the objective by L-BFGS, and keep the best of several starts.
 
+    The search looks at :func:`preimage_objective` :eq:`eq-pre-objective` and its slope
+    :func:`objective_gradient` :eq:`eq-pre-gradient` by one comparison with the samples.
     Starts are X0 : (m, d), if given, and the ``starts`` training samples with the
     nearest features. A row has converged where the slope is gone: the gradient times
     the spread of the samples is at most ``tol`` times the size of κ(x, x).
