@@ -98,5 +98,6 @@ $(INSTALLED): requirements.txt pyproject.toml $(wildcard $(LOCK))
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
 	@echo "── Setting up .venv (once; about two minutes)"
 	@$(PYTHON) -m venv .venv
-	@$(PIP) $(if $(wildcard $(LOCK)),-r $(LOCK) && $(PIP) --no-deps --no-build-isolation -e .,-r requirements.txt)
+	@{ $(PIP) $(if $(wildcard $(LOCK)),-r $(LOCK) && $(PIP) --no-deps --no-build-isolation -e .,-r requirements.txt); } \
+		|| { echo "The packages were not installed: pip says above why. Once that is mended, run make again."; exit 1; }
 	@touch $@
