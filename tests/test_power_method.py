@@ -1455,3 +1455,16 @@ def test_rounding_is_not_indefinite():
             refuse_indefinite(lam * unit, unit)
         with pytest.raises(ValueError, match="indefinite"):
             refuse_indefinite(-1.1e-8 * unit, unit)
+
+
+@pytest.mark.parametrize("columns", range(1, 12))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_with_few_columns(columns, dtype):
+    """However many columns are left over from fours, shape, type and numbers are the product's."""
+    rng = np.random.default_rng(columns)
+    X, B = rng.standard_normal((7, 5)).astype(dtype), rng.standard_normal((5, columns))
+    product = as_map(X) @ B.astype(dtype)
+    assert product.shape == (7, columns)
+    assert product.dtype == dtype
+    assert np.allclose(product, X @ B, rtol=0, atol=50 * np.finfo(dtype).eps)
+    assert np.allclose(as_map(X).T @ product, X.T @ (X @ B), rtol=0, atol=500 * np.finfo(dtype).eps)

@@ -122,7 +122,7 @@ def block_lanczos(
     for _ in range(max_steps):
         space.step()
         unchecked += 1
-        wait = PROBES if confirmed is not None else max(2, space.used // (4 * block))
+        wait = PROBES if confirmed is not None else max(1, space.used // (8 * block))
         if unchecked < wait and not space.full:  # a look costs more as the space grows
             continue
         unchecked = 0

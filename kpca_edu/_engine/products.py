@@ -78,7 +78,7 @@ class Map:
         if B.ndim == 2 and B.shape[1] == 0:  # operators can't
             return np.empty((self.shape[0], 0), self.dtype)
         if isinstance(self.A, np.ndarray) and B.ndim == 2:
-            return (B.T @ self.A.T).T  # the same; with few columns BLAS is quicker so
+            return _turned_product(self.A, B)
         return np.asarray(self.A @ B, self.dtype)
 
     @cached_property
@@ -87,6 +87,18 @@ class Map:
 
 
 MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | LinearOperator | Map
+
+
+def _turned_product(A: NDArray, B: NDArray) -> NDArray:
+    """Return AB as (BᵀAᵀ)ᵀ: with few columns and AVX-512, BLAS takes about half of the time so.
+
+    With AVX2 it takes a tenth more if two or three columns are left over from fours: columns of
+    zeros fill them up.
+    """
+    columns = B.shape[1]
+    if columns > 4 and columns % 4 > 1:
+        B = np.pad(B, [(0, 0), (0, -columns % 4)])
+    return (B.T @ A.T)[:columns].T
 
 
 class NoisyOperator(LinearOperator):
