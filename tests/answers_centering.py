@@ -120,17 +120,17 @@ ANSWERS = {
         + [[Fraction(2), 0, Fraction(-2)]],
         [([0, 0, 0], "not by itself"), ([3, 1, -1], "enough for scores"), ([3, 0, -3], "alone")]
         + [([-1, -3, -5], "has to be added"), ([6, 4, 2], "new row is still")]
-        + [([7, 4, 1], "as it came"), ([2, 0], "shape"), (NAN, "shape"), ("2, 0, -2", "Three")],
+        + [([7, 4, 1], "as it came"), ([2, 0], "shape"), (NAN, "shape"), ("2, 0, -2", "marks")],
     ),
     "centering-3": (
         [11, 11.0, [11], np.int64(11), Fraction(11)],
         [(12, "smaller"), (2, "not limited"), (1, "is lost"), (10, "Only one"), (0, "different")]
-        + [(11.4, ""), (13, ""), (NAN, "finite")],
+        + [(11.4, ""), (13, ""), (NAN, "finite"), (11.04, "whole")],
     ),
     "centering-4": (
         ["BCDA", "bcda", "B, C, D, A", list("BCDA"), "1B 2C 3D 4A"],
         [("ABCD", "positive values only"), ("BCAD", "nowhere positive"), ("BDCA", "is symmetric")]
-        + [("BCD", "Four different"), ("BBCA", "Four different"), ("BCDE", "Only the letters")]
+        + [("BCD", "letters are needed"), ("BBCA", "Four different"), ("BCDE", "Only the letters")]
         + [(None, "Letters are needed")],
     ),
     "centering-5": (
@@ -150,8 +150,8 @@ ANSWERS = {
             (-(J3 @ TRIANGLE**2)[0] / 2, "on the right"),
             (-(TRIANGLE**2 @ J3)[0] / 2, "on the left"),
         ]
-        + [(B3[0] + 50 / 9, "should sum to 0"), ([2.8, -0.2, -2.6], "three significant digits")]
-        + [([1, 2, 3], ""), (25 / 9, "shape"), ("25/9", "Three numbers")],
+        + [(B3[0] + 50 / 9, "should sum to 0"), ([2.8, -0.2, -2.6], "3 significant digits")]
+        + [([1, 2, 3], ""), (25 / 9, "shape"), ("25/9", "quotation marks")],
     ),
     "centering-7": (
         ["NGTDN", "ngtdn", list("NGTDN"), "N, G, T, D, N", tuple("ngtdn")],
@@ -192,7 +192,7 @@ ANSWERS = {
         [(3, 4), [3, 4], np.array([3, 4]), (3.0, Fraction(4)), [[3], [4]]],
         [((4, 3), "other way round"), ((3, 3), "not in the column space"), ((4, 4), "first case")]
         + [((9, 9), "largest possible"), ((2, 4), "Only one"), ((7, 6), "null spaces")]
-        + [((6, 6), "null spaces"), (3, "shape"), ("3, 4", "Two numbers"), ((3, NAN), "NaN")],
+        + [((6, 6), "null spaces"), (3, "shape"), ("3, 4", "quotation marks"), ((3, NAN), "NaN")],
     ),
     "centering-12": (
         [np.sqrt(1.5), 1.22, 1.2247, [1.225], np.sqrt(6) / 2],

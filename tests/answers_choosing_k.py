@@ -141,9 +141,9 @@ ANSWERS = {
             (["error", "factors", "shrinkage", "parallel"], "psychologist"),
             (["error", "parallel", "factors", "shrinkage"], "engineer"),
             (["error", "parallel", "shrinkage", "shrinkage"], "biologist"),
-            (["error", "bic", "shrinkage", "factors"], "none of the words"),
+            (["error", "bic", "shrinkage", "factors"], "should be one of"),
             (["error"], "four words"),
-            ([1, 2, 3, 4], "none of the words"),
+            ([1, 2, 3, 4], "quotation marks"),
         ],
     ),
     "choosing-k-8": (
@@ -157,7 +157,7 @@ ANSWERS = {
             (("c", 5), "run it"),
             ("c", "pair"),
             (("e", 0), "letters"),
-            ((0, "c"), "letters"),
+            ((0, "c"), "order is that of"),
         ],
     ),
     "choosing-k-9": (

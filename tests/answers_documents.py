@@ -76,6 +76,7 @@ ANSWERS = {
             (lambda V, x, y: 0.5, "not the cosine"),
             FUNCTION_NEEDED,
             FAILS,
+            (lambda V, x, y: abs(likeness(V, x, y)), "has a sign"),
         ],
     ),
     "documents-4": (
@@ -101,7 +102,7 @@ ANSWERS = {
             (("b", 1), "the smallest"),
             (("b", 20), "the number is not"),
             (("e", 39), "one of the letters"),
-            ("b", "letter and a number"),
+            ("b", "A pair is needed"),
         ],
     ),
     "documents-6": (

@@ -31,7 +31,7 @@ ANSWERS = {
         [0.1325, Fraction(53, 400), 0.1325001, [0.1325], Decimal("0.1325"), 530 / 4000],
         [
             (0.005, "scores alone"),
-            (0.13, "mean face is missing"),
+            (0.13, "Without the mean face"),
             (0.1275, "scores are missing"),
             (0.125, "eigenfaces alone"),
             (13.25, "percentage"),
@@ -75,7 +75,7 @@ ANSWERS = {
             (("C", "B"), "squares of both"),
             (("C", "C"), "squares of both"),
             (("C", "A"), "at 5"),
-            (("C", "E"), "A, B, C or D"),
+            (("C", "E"), "Only the letters"),
             ("C", "Two letters"),
         ],
     ),
@@ -96,7 +96,7 @@ ANSWERS = {
             (("b", 0.7), "judge the other 40"),
             (("b", 100 * HONEST_AUC), "percentage"),
             (("e", 0.7), "one of the letters"),
-            ("b", "letter and a number"),
+            ("b", "A pair is needed"),
         ],
     ),
     "faces-6": (

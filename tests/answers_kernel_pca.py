@@ -44,6 +44,7 @@ ANSWERS = {
             (1.73, "eigenvalue itself"),
             (3.5, "counts twice"),
             (-3, "sign"),
+            (3.004, "whole"),
         ],
     ),
     "kernel-pca-2": (
@@ -73,6 +74,7 @@ ANSWERS = {
             (40, "percentage"),
             ("40 %", "A number is needed"),
             (0.5, ""),
+            (0.4004, ""),
         ],
     ),
     "kernel-pca-4": (
@@ -88,6 +90,7 @@ ANSWERS = {
             (28, "six features, not two"),
             (2, "whole null space"),
             (7, ""),
+            (26.04, "whole"),
         ],
     ),
     "kernel-pca-5": (
@@ -180,7 +183,7 @@ ANSWERS = {
             ("CABD", "one sign in the middle"),
             ("CDAB", "bumps on single places"),
             ("CBDA", "bumps on single places"),
-            ("CDB", "Four different letters"),
+            ("CDB", "letters are needed"),
             ("CCBA", "Four different letters"),
             ("CDBE", "Only the letters"),
             (None, "Letters are needed"),
@@ -198,6 +201,8 @@ ANSWERS = {
             (30, "its rank"),
             (0, "leading columns are right"),
             (-2, "sign"),
+            (2.04, "whole"),
+            (1.6, "whole"),
         ],
     ),
     "kernel-pca-12": (

@@ -64,6 +64,7 @@ ANSWERS = {
             ("25", "leave out the quotation marks"),
             (NAN, "finite number"),
             (24, ""),
+            (25.004, "whole"),
         ],
     ),
     "kernels-2": (
@@ -78,6 +79,7 @@ ANSWERS = {
             (1001, "degree 4"),
             (364, "d + p is 13"),
             (3, ""),
+            (286.04, "whole"),
         ],
     ),
     "kernels-3": (
@@ -182,6 +184,7 @@ ANSWERS = {
             ([[2.0, 0.0], [0.0, 2.0]], "no negative eigenvalue"),
             ([[NAN]], "NaN"),
             ([[]], "n×d array"),
+            ([["a"]], "quotation marks"),
         ],
     ),
     "kernels-9": (
@@ -222,7 +225,7 @@ ANSWERS = {
             ("ABDC", "the cosine is 1 or −1"),
             ("DABC", "except for neighbours"),
             ("DBCA", "square is never negative"),
-            ("DBA", "Four different letters"),
+            ("DBA", "letters are needed"),
             ("DDBA", "Four different letters"),
             ("DBAE", "Only the letters"),
             (4, "Letters are needed"),
@@ -263,6 +266,7 @@ ANSWERS = {
             (lambda a, b: cosine_of(b, a)[:2], "shape"),
             FUNCTION_NEEDED,
             FAILS,
+            (lambda a, b: cosine_of(a, b) / (1 + (len(a) < len(b) > 20)), "two angles alone"),
         ],
     ),
 }

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.linalg
 from answers import FAILS, FUNCTION_NEEDED, NAN
+from numpy.linalg import svd  # imported by name, as readers do
 from scipy import sparse
 
 from kpca_edu.pca import centered_operator, dual_coefficients, fit_pca
@@ -178,7 +179,13 @@ ANSWERS = {
         [[5, 3], (5.0, 3.0), np.array([5, 3]), [[5], [3]], [[5.0, 3.0]], (Fraction(5), 3.001)],
         [([1, 2], "missing at the end"), ([2.2, 4.4], "encoding and when decoding")]
         + [([6.2, 5.4], "when encoding"), ([7, 2], "itself"), ([5, 3, 0], "shape"), (5, "shape")]
-        + [([6, 0], "second direction"), ([3, 5], ""), ([5, NAN], "NaN")],
+        + [
+            ([6, 0], "second direction"),
+            ([3, 5], ""),
+            ([5, NAN], "NaN"),
+            ((5.01, 3), "Close"),
+            ((4.99, 2.99), "Close"),
+        ],
     ),
     "pca-5": (
         [(E, D), [2 * E, D / 2], (-E, -D), (E.tolist(), D.tolist()), ([1, 2], [0.2, 0.4])]
@@ -186,12 +193,22 @@ ANSWERS = {
         [((FIRST[:, None], FIRST[None]), "length one"), ((E, D * 5), "encoder is right")]
         + [((2 * E, D), "multiplied by"), (E, "pair"), ((E, np.eye(2)), "shape")]
         + [((E[::-1], D), "loss is"), ((2 * E, 2 * D), "loss is"), ((-E, D), "loss is")]
-        + [((E * NAN, D), "NaN")],
+        + [
+            ((E * NAN, D), "NaN"),
+            (([0, 0], [0, 0]), "loss is"),
+            (([1, 2], [0.21, 0.39]), "decoder is not"),
+        ],
     ),
     "pca-6": (
         [29, 29.0, np.int64(29), [29], Fraction(29)],
         [(30, "add up to zero"), (1000, "zero"), (999, "samples"), (28, ""), (NAN, "finite")]
-        + [(31, "doesn't add"), (970, "are zero"), (-29, "sign")],
+        + [
+            (31, "doesn't add"),
+            (970, "are zero"),
+            (-29, "sign"),
+            (29.04, "whole"),
+            (28.7, "whole"),
+        ],
     ),
     "pca-7": (
         [IRIS, tuple(IRIS), np.array(IRIS), ["Petal Width", "SEPAL LENGTH", "sepal_width"]]
@@ -207,7 +224,7 @@ ANSWERS = {
         + [np.array(["b", "d", "e"])],
         [(["a", "b", "d", "e"], "(a) Pixels"), (["b", "c", "d", "e"], "(c)"), (list("de"), "(b)")]
         + [(list("be"), "(d)"), (list("bd"), "(e)"), (list("abcde"), "Not all"), ([], "Some")]
-        + [(["x"], "from a to e"), (5, "list"), ([2, 4], "text"), ("b", "(d)")],
+        + [(["x"], "Only the"), (5, "marks"), ([2, 4], "marks"), ("b", "(d)")],
     ),
     "pca-9": (
         [10 / 12, 0.833, 0.8333, Fraction(5, 6), [5 / 6], Decimal("0.8333")],
@@ -223,7 +240,11 @@ ANSWERS = {
         + [(by_covariance, "eigenvectors of a 40×40 matrix"), (lambda X, k: fit_pca(X, k).V, "SVD")]
         + [(lambda X, k: wide(X, k, order=1), "smallest")]
         + [(lambda X, k: wide(X, k)[:, ::-1], "wrong order"), (lambda X, k: wide(X, k).T, "shape")]
-        + [(lambda X, k: np.eye(X.shape[1], k), ""), (lambda X: X, "raised TypeError")],
+        + [
+            (lambda X, k: np.eye(X.shape[1], k), ""),
+            (lambda X: X, "raised TypeError"),
+            (lambda X, k: svd(X - X.mean(axis=0))[2][:k].T, "takes an SVD"),
+        ],
     ),
     "pca-11": (
         [scatter_times, lambda X, v: scatter_times(X, v).tolist(), by_operator, by_rows]
@@ -252,7 +273,12 @@ ANSWERS = {
         + [(lambda s, n, k: 2 * n * np.sum(s**2), "before the projection")]
         + [(lambda s, n, k: 2 * n * np.sum(s[k:] ** 2), "loses")]
         + [(lambda s, n, k: 2 * np.sum(s[:k] ** 2), "n is missing")]
-        + [(lambda s, n, k: s, "shape"), (lambda s, n: 100, "raised TypeError"), (100, "function")],
+        + [
+            (lambda s, n, k: s, "number is needed"),
+            (lambda s, n: 100, "raised TypeError"),
+            (100, "function"),
+            (lambda s, n, k: 2 * n * np.sum(s[: k + 1] ** 2), ""),
+        ],
     ),
     "pca-13": (
         [white, by_root, by_polar, by_model],

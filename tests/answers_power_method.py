@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 from answers import FAILS, FUNCTION_NEEDED, NAN
-from scipy.linalg import eigh, null_space
+from scipy.linalg import eigh, null_space, schur
 from scipy.sparse.linalg import eigsh
 
 from kpca_edu.power_method import (
@@ -229,7 +229,11 @@ ANSWERS = {
         + [(lambda X, v, t: 2 * careful(X, v, t), "length is 2"), (never_scaled, "length is")]
         + [(lambda X, v, t: careful(X, v, t + 1), "5 steps"), (lambda X, v, t: X @ v, "shape")]
         + [(lambda X, v, t: careful(X, v, 5), "1 step."), (by_gram_matrix, "two products")]
-        + [(once_a_step, "after each of the two"), (lambda X, v, t: careful(X, v, t - 1), "5 st")],
+        + [
+            (once_a_step, "after each of the two"),
+            (lambda X, v, t: careful(X, v, t - 1), "5 st"),
+            (lambda X, v, t: np.abs(careful(X, v, t)), "5 steps"),
+        ],
     ),
     "power-method-4": (
         [lambda g: g / 2, lambda g: np.array(g) * 0.5, residual_by_matrix]
@@ -238,7 +242,11 @@ ANSWERS = {
         + [(lambda g: g / (2 - g), "divided by ρ"), (lambda g: g**2, ""), (0.5, "function")]
         + [(lambda g: residual_by_matrix(g, True), "divided by ρ"), (lambda g: 1 - g / 2, "is ρ")]
         + [(lambda g: g**2 / 4, "root"), (lambda g: g / np.sqrt(8), "length √2")]
-        + [(lambda g: -g / 2, "sign"), (lambda g: 0.25, "")],
+        + [
+            (lambda g: -g / 2, "sign"),
+            (lambda g: 0.25, ""),
+            (lambda g: np.sqrt(g) / 2, "it gives"),
+        ],
     ),
     "power-method-5": (
         [PLANE, 0.0559, np.array(1 / np.sqrt(320)), [0.0559], Decimal("0.05590")],
@@ -260,7 +268,10 @@ ANSWERS = {
         + [(lambda K, k: eigh(K)[0][::-1][:k], "calls eigh")]
         + [(lambda K, k: np.sort(eigsh(K, k)[0])[::-1], "calls eigsh")]
         + [(lambda K, k: subspace_iteration(K, k).s, "calls svd")]
-        + [(lambda K, k: by_deflation(K, k, factor=0.5), "it gives")],
+        + [
+            (lambda K, k: by_deflation(K, k, factor=0.5), "it gives"),
+            (lambda K, k: np.sort(np.diag(schur(K)[0]))[::-1][:k], "calls schur"),
+        ],
     ),
     "power-method-7": (
         [last_ratio, lambda run: np.exp(np.diff(np.log(run.history.step))[-1]), by_slope, by_values]
@@ -276,7 +287,7 @@ ANSWERS = {
         + [(Fraction(9, 10), "(C)"), (0.885, "C")],
         [((0.5, "C"), "run A"), ((0.6, "C"), "run C"), ((0.81, "C"), "square"), (0.9, "pair")]
         + [((0.95, "C"), "s₂/s₁"), ((22, "C"), "power of ten"), ((1.11, "C"), "below 1")]
-        + [(("C", 0.9), "this order"), ((0.9, "A"), "sees v₁"), ((0.9, "B"), "sees v₁")]
+        + [(("C", 0.9), "order is that of"), ((0.9, "A"), "sees v₁"), ((0.9, "B"), "sees v₁")]
         + [((0.9, "D"), "letters A, B, C"), ((0.7, "C"), "within 0.02"), ((0.1, "C"), "gap")]
         + [((NAN, "C"), "finite"), ((0.87, "C"), "within 0.02"), ((0.93, "C"), "within 0.02")],
     ),
@@ -290,7 +301,7 @@ ANSWERS = {
             ("LKBB", "inside"),
         ]
         + [("LKSL", "disk"), ("LKSK", "each single product"), ("LKSS", "no inverse")]
-        + [("LKS", "Four letters"), ("LKSX", "Four letters"), (7, ""), ("", "Four letters")],
+        + [("LKS", "Four letters"), ("LKSX", "Only the"), (7, ""), ("", "Only the")],
     ),
     "power-method-10": (
         [(0.01, "b"), [1e-2, "B"], (np.float64(0.01), "(b)"), (Fraction(1, 100), " b ")]
@@ -298,7 +309,7 @@ ANSWERS = {
         [((1e-4, "b"), "square"), ((1e-6, "b"), "r₁ itself"), ((1e-10, "b"), "upside down")]
         + [((0.006, "b"), "what she found"), ((0.01, "a"), "1e-12 already"), (0.01, "pair")]
         + [((0.01, "c"), "orthogonal already"), ((0.01, "d"), "letters a, b, c")]
-        + [((1e-12, "b"), "no harm"), ((100, "b"), "root"), (("b", 0.01), "this order")]
+        + [((1e-12, "b"), "no harm"), ((100, "b"), "root"), (("b", 0.01), "order is that of")]
         + [((1e-8, "b"), "errors grow"), ((3.0, "b"), "r₁(s₁/s₂)²"), ((-0.01, "b"), "sign")],
     ),
     "power-method-11": (

@@ -162,7 +162,14 @@ ANSWERS = {
     "ppca-1": (
         [34, 34.0, np.int64(34), Fraction(34), [34], np.array(34)],
         [(37, "Rotating"), (25, "mean counts"), (54, "full covariance"), (33, "σ² counts")]
-        + [(31, "k(k + 1)/2"), (28, "k²"), (24, "W alone"), (34.4, ""), ("34", "quotation")],
+        + [
+            (31, "k(k + 1)/2"),
+            (28, "k²"),
+            (24, "W alone"),
+            (34.4, ""),
+            ("34", "quotation"),
+            (34.0001, "whole"),
+        ],
     ),
     "ppca-2": (
         [(1, 6, 3), [1.0, 6.0, 3.0], np.array([1, 6, 3]), (Fraction(1), Fraction(6), 3.0)],
@@ -240,7 +247,7 @@ ANSWERS = {
         [["b", "d", "a", "c"], ("b", "d", "a", "c"), "bdac", "b, d, a, c", ["(b)", "D", "a", "c"]],
         [(["b", "d", "c", "a"], "never falls"), (["b", "a", "d", "c"], "never becomes level")]
         + [(["d", "b", "a", "c"], "Near a saddle"), (["b", "d", "a"], "Four"), (5, "Letters")]
-        + [(["b", "b", "a", "c"], "use all"), (["b", "d", "a", "e"], "from a to d")],
+        + [(["b", "b", "a", "c"], "use all"), (["b", "d", "a", "e"], "Only the letters")],
     ),
     "ppca-11": (
         [
@@ -252,14 +259,14 @@ ANSWERS = {
             ["A", "C", "E"],
         ],
         [(["a", "e"], "(c) is missing"), (["a", "b", "c", "e"], "the scale"), (3, "Letters")]
-        + [(["a", "c", "d", "e"], "income"), (["a", "c", "e", "f"], "pressure"), ([], "Letters")]
-        + [(["c", "e"], "(a) is missing"), (["a", "c"], "(e) is missing"), (["g"], "from a to f")],
+        + [(["a", "c", "d", "e"], "income"), (["a", "c", "e", "f"], "pressure"), ([], "Only the")]
+        + [(["c", "e"], "(a) is missing"), (["a", "c"], "(e) is missing"), (["g"], "Only the")],
     ),
     "ppca-12": (
         [(4, "b"), [4, "b"], (np.int64(4), "B"), (4.0, "(b)"), [4, "b "]],
         [((1, "d"), "cause explains"), ((5, "b"), "number 0"), ((4, "a"), "plenty"), (4, "pair")]
-        + [((4, "c"), "by chance"), ((4, "d"), "largest variance"), (("b", 4), "number is needed")]
-        + [((4, "x"), "from a to d")],
+        + [((4, "c"), "by chance"), ((4, "d"), "largest variance"), (("b", 4), "order is that of")]
+        + [((4, "x"), "should be one of")],
     ),
     "ppca-13": (
         [gain, lambda lam, k, n: np.float64(gain(lam, k, n)), gain_in_one_line]

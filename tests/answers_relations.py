@@ -52,7 +52,14 @@ ANSWERS = {
     "relations-2": (
         [4, 4.0, [4], Fraction(4), np.int64(4)],
         [(1, "minimum"), (10, "hold"), (13, "best codes"), (9, "nothing is lost"), (2, "no root")]
-        + [(5, "not two"), (4 / 3, "not averaged"), (2 / 7, "share"), (7, ""), (NAN, "finite")],
+        + [
+            (5, "not two"),
+            (4 / 3, "not averaged"),
+            (2 / 7, "share"),
+            (7, ""),
+            (NAN, "finite"),
+            (4.04, "whole"),
+        ],
     ),
     "relations-3": (
         [6.12, 2.4**2 + 0.6**2, Fraction(153, 25), (6.12,), np.float64(6.1200001)],
@@ -63,7 +70,7 @@ ANSWERS = {
     "relations-4": (
         [3, 3.0, [3], np.int64(3), Fraction(3)],
         [(1, "connected"), (2, "drawn"), (0, "constant"), (27, "not zero"), (30, "would be zero")]
-        + [(12, "number of pieces"), (5, ""), (NAN, "finite")],
+        + [(12, "number of pieces"), (5, ""), (NAN, "finite"), (3.04, "whole")],
     ),
     "relations-5": (
         [eigenmap, by_pseudo_inverse, by_scipy, by_svd],
@@ -87,6 +94,6 @@ ANSWERS = {
     "relations-8": (
         [4, 4.0, [4], Fraction(4), np.float64(4)],
         [(5, "taken off"), (3.5, "leaves out the zero"), (2, "length"), (3, "mean of the other")]
-        + [(1, "σ²"), (4.25, "n − k"), (16, "already"), (7, ""), (NAN, "finite")],
+        + [(1, "σ²"), (4.25, "n − k"), (16, "already"), (7, ""), (NAN, "finite"), (4.04, "whole")],
     ),
 }

@@ -158,6 +158,7 @@ ANSWERS = {
             ((320, 6), "passes, too"),
             ((160, 4), "X and Xᵀ"),
             (320, "shape"),
+            ((320.4, 8), "first of the two"),
         ],
     ),
     "sketching-4": (
@@ -215,6 +216,7 @@ ANSWERS = {
             (lambda X, W: pairs(X, 2 * W), "not the means"),
             FUNCTION_NEEDED,
             FAILS,
+            (lambda X, W: pairs(X, W) * np.sqrt(len(W.T) / 5), "with itself"),
         ],
     ),
     "sketching-8": (
@@ -230,7 +232,7 @@ ANSWERS = {
             (["kmeans", "best", "waves", "uniform"], "below all others"),
             (["waves", "kmeans", "best", "uniform"], "slope"),
             (["kmeans", "waves", "best", "best"], "belongs to one curve"),
-            (["kmeans", "waves", "best"], "4 words"),
+            (["kmeans", "waves", "best"], "four words"),
             (["A", "B", "C", "D"], "should be one of"),
         ],
     ),
@@ -248,7 +250,7 @@ ANSWERS = {
             (["pivoted", "exact", "waves", "exact"], "plain PCA"),
             (["pivoted", "randomized", "pivoted", "exact"], "no samples yet"),
             (["pivoted", "randomized", "waves", "pivoted"], "72 MB"),
-            (["pivoted", "randomized", "waves"], "4 words"),
+            (["pivoted", "randomized", "waves"], "four words"),
             (["svd"] * 4, "should be one of"),
         ],
     ),
@@ -275,6 +277,7 @@ ANSWERS = {
             (lambda K, m: greedy(K, m + 1), "row numbers"),
             FUNCTION_NEEDED,
             FAILS,
+            (lambda K, m: [j + 1 for j in greedy(K, m)], "from 0"),
         ],
     ),
 }

@@ -172,6 +172,8 @@ ANSWERS = {
             ((0.2, 81), "inverse"),
             ((7, 81), "first of the two"),
             (5, "shape"),
+            ((5, 81.4), "second of the two"),
+            ((5.04, 81), "first of the two"),
         ],
     ),
     "streaming-7": (
@@ -207,7 +209,7 @@ ANSWERS = {
             (["moments", "frequent", "oja", "moments"], "below 1e-8"),
             (["moments", "frequent", "oja", "svd"], "one of moments, oja"),
             ("moments", "four words"),
-            ([1, 2, 3, 4], "should be one of"),
+            ([1, 2, 3, 4], "quotation marks"),
         ],
     ),
     "streaming-9": (

@@ -169,10 +169,24 @@ ONE = np.array([[2.5, 2.5, 0.0], [2.5, 2.5, 0.0]])  # its best approximation of 
 # exercise: (right answers, [(wrong answer, words of the diagnosis)])
 ANSWERS = {
     "svd-1": (
-        [5, 5.0, np.float64(5), np.array([5.0]), [5], Fraction(5), 5.004, np.linalg.norm([4, 3])],
+        [
+            5,
+            5.0,
+            np.float64(5),
+            np.array([5.0]),
+            [5],
+            Fraction(5),
+            5.004,
+            5 + 0j,
+            np.linalg.norm([4, 3]),
+        ],
         [(9, "sum"), (25, "square"), (4, "spectral"), (3, "squares under the root"), (-5, "sign")]
-        + [(5.02, "Close: 3 sig"), (NAN, "finite"), ("five", "number is needed, not str")]
-        + [([5.0, 1.0], "number is needed"), (5j, "number")],
+        + [(5.02, "Close, but"), (NAN, "finite"), ("five", "number is needed, not str")]
+        + [
+            ([5.0, 1.0], "number is needed"),
+            (5j, "number"),
+            (np.complex64(5 + 1j), "number is needed"),
+        ],
     ),
     "svd-2": (
         [255, 255.0, np.int64(255), [255], Fraction(255)],
@@ -198,13 +212,26 @@ ANSWERS = {
             (A[:1], "shape"),
             (np.zeros((2, 3)), "error is 5.8"),
         ]
-        + [([[3, 2, 2], [0, 0, 0]], "error is 4.1"), (ONE * NAN, "NaN"), (-ONE, "error is 10")],
+        + [
+            ([[3, 2, 2], [0, 0, 0]], "error is 4.1"),
+            (ONE * NAN, "NaN"),
+            (-ONE, "error is 10"),
+            ([[2.5, 2.5, 0], [2.4, 2.5, 0]], "rank is 2"),
+            (ONE + [[0, 0, 0.02]] * 2, "Close, but"),
+        ],
     ),
     "svd-5": (
         [(3, 2), [3, 2], np.array([3, 2]), (3.0, 2.0), np.array([3, 2], np.uint8)],
         [((2, 3), "other order"), ((3, 3), "the share has squares"), ((2, 2), "take the root")]
         + [((4, 3), "relative error, is wrong"), ((3, 1), "lost share, is wrong"), ((2, 1), "root")]
-        + [(3, "shape"), ((3, 2, 1), "shape"), ((NAN, 2), "NaN"), ((0.05, 0.05), "wrong")],
+        + [
+            (3, "shape"),
+            ((3, 2, 1), "shape"),
+            ((NAN, 2), "NaN"),
+            ((0.05, 0.05), "wrong"),
+            ((3.5, 2), "relative error, is wrong"),
+            (["3", "2"], "quotation marks"),
+        ],
     ),
     "svd-6": (
         [terms, terms_one_by_one, terms_by_peeling, lambda A: terms(A).tolist()],
@@ -243,8 +270,8 @@ ANSWERS = {
         ]
         + [(["gram", "svd", "partial", "gram"], "16 digits")]
         + [(["gram", "svd", "partial", "partial"], "small singular values")]
-        + [(["gram", "svd", "partial"], "Four names"), ("gram", "Four names")]
-        + [(["gram", "svd", "arpack", "svd"], "Number 3 is none"), ([1, 2, 3, 2], "none of")],
+        + [(["gram", "svd", "partial"], "four words"), ("gram", "four words")]
+        + [(["gram", "svd", "arpack", "svd"], "one of"), ([1, 2, 3, 2], "marks")],
     ),
     "svd-9": (
         [without_smallest, less_the_last_term, project_last_away]
@@ -268,7 +295,12 @@ ANSWERS = {
         + [(lambda A, b, rtol: A.T @ b, "not orthogonal"), (lambda A, b, rtol: b, "")]
         + [(lambda A, b, rtol: np.linalg.pinv(A) @ b, "huge")]
         + [(lambda A, b, rtol: np.linalg.pinv(A, rtol) @ b[:, None], "shape")]
-        + [(lambda A: A, "raised TypeError"), (lambda A, b, _: np.full(A.shape[1], NAN), "NaN")],
+        + [
+            (lambda A: A, "raised TypeError"),
+            (lambda A, b, _: np.full(A.shape[1], NAN), "NaN"),
+            (lambda A, b, rtol: np.linalg.pinv(A, rcond=rtol**2) @ b, "huge"),
+            (lambda A, b, rtol: 1.0001 * term_by_term(A, b, rtol), "Close"),
+        ],
     ),
     "svd-11": (
         [np.diag([b, 0, 0]) for b in (1, 2.5, 4, 5)] + [[[2, 0, 0], [0, 0, 0], [0, 0, 0]]],

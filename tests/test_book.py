@@ -125,6 +125,10 @@ class TestStoredNotebook:
         assert '"execution":' not in text
 
 
+def is_exercise(cell: dict) -> bool:
+    return "{exercise}" in "".join(cell["source"]) and cell["cell_type"] == "markdown"
+
+
 class TestExercises:
     CELLS = [cell for path in NOTEBOOKS for cell in code_cells(path)]
 
@@ -143,6 +147,19 @@ class TestExercises:
             for name in self.asked([cell]):
                 wanted = f"✓ {name}: right." if "solution" in tags(cell) else f"○ {name}: not yet"
                 assert wanted in printed(cell)
+
+    def test_each_says_what_it_takes(self):
+        """Paper or code, one of the four levels that the first page explains, and the kind."""
+        begin = re.compile(
+            r":label: ([\w-]+)\n\n(?:✍|⌨|✍ ⌨) (warm-up|medium|hard|research)"
+            r"(?:, (?:a proof|a picture to read|a choice to make|a failure to explain))?\. "
+        )
+        cells = [c for path in NOTEBOOKS for c in json.loads(path.read_text("utf8"))["cells"]]
+        found = [begin.search("".join(c["source"])) for c in cells if is_exercise(c)]
+        assert [match and match[1] for match in found] == exercise_ids()
+        home = Path("book/index.md").read_text("utf8")
+        for word in {match[2] for match in found if match}:
+            assert f"*{word}*" in home, word
 
     def test_each_chapter_has_enough(self):
         chapters = [path.stem for path in NOTEBOOKS if path.stem[0].isdigit()]

@@ -3,10 +3,13 @@
 import sys
 import warnings
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from answers import NAN, fails
 from answers_svd import polar_of
@@ -14,6 +17,7 @@ from scipy import sparse
 
 from kpca_edu.exercises import check, exercise_ids
 from kpca_edu.exercises.checking import REGISTRY, exercise
+from kpca_edu.streaming import Moments
 
 # {exercise: (right answers, [(wrong answer, words of the diagnosis)])}, a table for each chapter
 TABLES = sorted(Path(__file__).parent.glob("answers_*.py"))
@@ -100,6 +104,104 @@ def test_wrong_answers(id):
         assert bool(verdict) is False
         assert said(verdict).startswith(f"✗ {id}: ")
         assert words in said(verdict).split("Hint 1")[0], f"wrong answer {place}: {verdict}"
+
+
+def other_forms(answer):
+    """Yield other forms that a right answer may come in: what it says is the same."""
+    if isinstance(answer, list | tuple) and all(isinstance(x, str) for x in answer):
+        yield from (list(answer), np.array(answer), pd.Series(answer), ", ".join(answer))
+        yield from (dict(enumerate(answer)), [f" {x.upper()}." for x in answer], "; ".join(answer))
+    elif isinstance(answer, str) and len(answer) < 7 and answer.isalpha():
+        yield from (list(answer), pd.Series(list(answer)), " ".join(f"({x})" for x in answer))
+        yield from (" and ".join(answer), dict(enumerate(answer)), np.str_(answer))
+    elif isinstance(answer, int | float | np.number):
+        exact = [Fraction(float(answer)), Decimal(float(answer)), np.array(float(answer))]
+        yield from (*exact, [exact[0]], [[answer]], np.array([[answer]]), pd.Series([answer]))
+    elif isinstance(answer, list | tuple) and all(np.isscalar(x) for x in answer):
+        if isinstance(answer[0], bool):
+            yield from (np.array(answer), pd.Series(answer))
+            return
+        if any(isinstance(x, str) for x in answer):
+            yield from (np.array(answer, object), pd.Series(answer), np.array(answer))
+            return
+        yield from (np.array([answer]), np.array(answer)[:, None], [[x] for x in answer])
+        yield from (pd.Series(answer), tuple(Decimal(float(x)) for x in answer))
+
+
+@pytest.mark.parametrize("id", ANSWERS)
+def test_other_forms_of_right_answers(id):
+    """Lists of any kind, rows and columns, Series, fractions, decimals, letters with brackets."""
+    if id == "sparse-pca-10":  # any list of whole numbers
+        return
+    for answer in ANSWERS[id][0]:
+        for form in other_forms(answer):
+            assert check(id, form), f"{form!r}: {check(id, form)}"
+
+
+def test_arguments_by_keyword_only():
+    """A function may ask for what comes after the first two by name, as the library's do."""
+    solve = ANSWERS["svd-10"][0][0]
+    assert check("svd-10", lambda A, b, *, rtol: solve(A, b, rtol))
+    assert check("svd-10", lambda A, b, *, rtol, loud=False: solve(A, b, rtol))
+    assert "missing" in said(check("svd-10", lambda A, b, *, rtol, ridge: solve(A, b, rtol)))
+
+
+# Functions whose statement says "six digits"
+SIX = """
+    svd-6 svd-9 svd-10 svd-12 pca-10 pca-11 pca-12 pca-13 ppca-6 ppca-7 ppca-8 ppca-13 choosing-k-6
+    kernels-5 kernels-7 kernel-pca-7 centering-8 centering-9 centering-10 centering-15 preimages-6
+    preimages-7 preimages-10 preimages-11 sparse-pca-6 sparse-pca-7 streaming-7 genes-4 digits-5
+    documents-3 relations-5
+""".split()  # noqa: SIM905
+
+
+def each_part(result, change):
+    """Apply a change to an array, a number, or each part of a pair, a triple or Moments."""
+    if isinstance(result, Moments):
+        mean, scatter = change(result.mean), change(result.scatter)
+        return Moments(result.n, mean, scatter)
+    if isinstance(result, tuple):
+        return tuple(change(np.asarray(part, float)) for part in result)
+    return change(np.asarray(result, float))
+
+
+def unit_of(part, digits):
+    return 10.0 ** (np.floor(np.log10(np.abs(part).max() or 1.0)) + 1 - digits)
+
+
+@pytest.mark.parametrize("id", SIX)
+def test_six_digits_are_enough_and_needed(id):
+    """What a function returns may be rounded to six digits, and four are too few."""
+    function = ANSWERS[id][0][0]
+
+    def rounded(*given):
+        return each_part(
+            function(*given), lambda part: part.round(-round(np.log10(unit_of(part, 6))))
+        )
+
+    def off(*given):
+        signs = np.random.default_rng(0)
+        return each_part(
+            function(*given),
+            lambda part: part + unit_of(part, 4) * signs.choice((-1, 1), part.shape),
+        )
+
+    assert check(id, rounded), check(id, rounded)
+    assert not check(id, off)
+
+
+@pytest.mark.parametrize("id", ANSWERS)
+def test_only_functions_raise(id):
+    """What is no function did not raise anything: the message doesn't say so."""
+    for name, answer in STRANGE.items():
+        assert callable(answer) or "raised" not in said(check(id, answer)), name
+    assert "raised" not in said(check(id, [[1.0], [1.0, 2.0]]))
+
+
+def test_letters_in_no_order():
+    """A set can't say which letter comes first."""
+    assert "order" in said(check("kernels-11", {"a", "b", "c", "d"}))
+    assert check("kernels-6", {"c", "a", "e"})
 
 
 @pytest.mark.parametrize("id", ANSWERS)

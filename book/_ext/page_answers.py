@@ -21,7 +21,14 @@ from unittest import mock
 
 import kpca_edu.exercises as exercises
 import numpy as np
-from kpca_edu.exercises.checking import REGISTRY, WrongAnswer
+from kpca_edu.exercises.checking import (
+    REGISTRY,
+    ROUNDING,
+    WrongAnswer,
+    half_unit,
+    slack,
+    tolerance,
+)
 
 PROBES = [
     0.1234567,
@@ -106,55 +113,53 @@ def _comparisons(bounds: list[Bound]) -> dict:
         )
 
     def number(answer, right, digits, mistakes=None, why="", percent=False):
-        add(right, _half_unit(right, digits), True, "")
+        add(right, half_unit(right, digits), True, "")
         for value, words in (mistakes or {}).items():
-            add(value, _half_unit(value, digits), False, words)
+            add(value, half_unit(value, digits), False, words)
         if percent:
-            words = f"That is the percentage: give the share, {digits} digits of it."
-            add(100 * right, _half_unit(100 * right, digits), False, words)
+            words = "That is the percentage: give the share."
+            add(100 * right, half_unit(100 * right, digits), False, words)
         words = "The size is right, the sign is not."
-        add(-right, _half_unit(right, digits), False, words)
+        add(-right, half_unit(right, digits), False, words)
         if digits > 1:
-            words = f"Close: {digits} significant digits are asked for."
-            add(right, _half_unit(right, digits - 1), False, words)
+            words = f"Close, but not right to {digits} significant digits."
+            add(right, half_unit(right, digits - 1), False, words)
+        raise Noted(why)
+
+    def whole(answer, right, mistakes=None, why=""):
+        add(right, ROUNDING, True, "")
+        for value, words in (mistakes or {}).items():
+            add(value, slack(value), False, words)
+        add(-right, ROUNDING, False, "The size is right, the sign is not.")
+        add(right, 0.5, False, "A whole number is asked for.")
         raise Noted(why)
 
     def numbers(answer, right, digits, why=""):
-        largest = float(np.abs(right).max() or 1.0)
-        add(right, _half_unit(largest, digits), True, "")
+        add(right, tolerance(np.asarray(right, float), digits), True, "")
+        if digits > 1:
+            words = f"Close, but not right to {digits} significant digits."
+            add(
+                right,
+                tolerance(np.asarray(right, float), digits - 1),
+                False,
+                words,
+            )
         raise Noted(why)
 
-    def close(answer, right, why="", rtol=1e-6):
-        add(
-            right,
-            rtol * (float(np.abs(right).max(initial=0.0)) or 1.0),
-            True,
-            "",
-        )
+    def close(answer, right, why="", digits=6):
+        add(right, tolerance(np.asarray(right, float), digits), True, "")
         raise Noted(why)
 
-    def unlike(answer, wrong, why, rtol=1e-6):
-        add(
-            wrong,
-            rtol * (float(np.abs(wrong).max(initial=0.0)) or 1.0),
-            False,
-            why,
-        )
+    def unlike(answer, wrong, why, digits=6):
+        add(wrong, tolerance(np.asarray(wrong, float), digits), False, why)
 
     return {
         "expect_number": number,
+        "expect_whole": whole,
         "expect_numbers": numbers,
         "expect_close": close,
         "expect_not": unlike,
     }
-
-
-def _half_unit(value: float, digits: int) -> float:
-    if value == 0 or not np.isfinite(value):
-        return 0.5 * 10.0**-digits
-    return float(
-        0.5 * 10.0 ** (np.floor(np.log10(abs(value))) + 1 - digits) * (1 + 1e-9)
-    )
 
 
 def verdict(field: Field, answer: float | list[float]) -> tuple[bool, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,33 +13,20 @@ from .checking import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
+    as_numbers,
     exercise,
     expect_close,
     expect_not,
     expect_number,
     expect_numbers,
+    expect_whole,
 )
-from .kernels import letters
 
 K3 = np.array([[9.0, 3.0, 0.0], [3.0, 5.0, 1.0], [0.0, 1.0, 5.0]])
 K3_CENTRED = np.array([[4.0, -1.0, -3.0], [-1.0, 2.0, -1.0], [-3.0, -1.0, 4.0]])
 K3_MEANS = np.array([4.0, 3.0, 2.0])  # of the rows; their mean is 3
 SIDES = np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
-
-
-def whole(answer: Any, right: int, mistakes: Mapping[int, str]) -> None:
-    """Accept a whole number, given exactly; tell typical wrong ones."""
-    for value, diagnosis in mistakes.items():
-        expect_not(answer, value, diagnosis)
-    expect_close(answer, right)
-
-
-def three_numbers(answer: Any) -> NDArray:
-    """Return three numbers in a row, a column or a list."""
-    try:
-        return as_array(np.ravel(np.asarray(answer, float)), (3,))
-    except (TypeError, ValueError):
-        raise WrongAnswer("Three numbers are needed, such as [1, 2, 3].") from None
 
 
 def centred(A: NDArray) -> NDArray:
@@ -71,7 +57,7 @@ def center_by_hand(answer: Any) -> None:
     "The mean of the new row is 4; the training rows have the means 4, 3, 2, and all entries 3.",
 )
 def center_a_new_row(answer: Any) -> None:
-    given = three_numbers(answer)
+    given = as_numbers(answer, 3)
     expect_not(given, [0, 0, 0], "Centre it by the training samples, not by itself.")
     expect_not(given, [3, 1, -1], "That is enough for scores, but its sum is not 0 yet.")
     expect_not(given, [3, 0, -3], "That takes the mean of the new row alone.")
@@ -87,14 +73,14 @@ def center_a_new_row(answer: Any) -> None:
     "K̃c = 0 gives (Jc)ᵀK(Jc) = 0. Which c are these, if K is positive definite?",
 )
 def rank_after_centring(answer: Any) -> None:
-    mistakes = {
+    mistakes: dict[float, str] = {
         12: "K̃1 = 0, so the rank is smaller than that.",
         2: "The rank in feature space is not limited by the number of columns.",
         1: "That is what is lost.",
         10: "Only one dimension is lost, though J stands on both sides.",
         0: "Different samples have different features: something is left.",
     }
-    whole(answer, 11, mistakes)
+    expect_whole(answer, 11, mistakes)
 
 
 @exercise(
@@ -104,8 +90,8 @@ def rank_after_centring(answer: Any) -> None:
     "Of JKJ rows and columns sum to zero, of KJ only the rows.",
 )
 def read_the_matrices(answer: Any) -> None:
-    given = letters(answer, "abcd")
-    if len(given) != 4 or len(set(given)) < 4:
+    given = as_letters(answer, "ABCD", 4)
+    if len(set(given)) < 4:
         raise WrongAnswer("Four different letters are needed, for the matrices 1, 2, 3 and 4.")
     if given[0] != "b":
         raise WrongAnswer("A Gaussian kernel has positive values only, and ones on the diagonal.")
@@ -121,9 +107,7 @@ def read_the_matrices(answer: Any) -> None:
     "The mean belongs to the model: it is taken over the training samples.",
 )
 def all_zeros(answer: Any) -> None:
-    given = letters(answer, "abcd")
-    if len(given) != 1:
-        raise WrongAnswer("One letter is needed: a single line is wrong.")
+    given = as_letters(answer, "ABCD", 1)
     reasons = {
         "a": "K may stay as it is: its means are what is missing further down.",
         "b": "The kernel values are those of the new sample with the old ones, as they should be.",
@@ -142,8 +126,8 @@ def all_zeros(answer: Any) -> None:
 def centre_a_triangle(answer: Any) -> None:
     D2 = SIDES**2
     B = centred(D2) / -2
-    expect_not(answer, B, "The first row alone is needed.", rtol=2e-3)
-    given = three_numbers(answer)
+    expect_not(answer, B, "The first row alone is needed.", digits=3)
+    given = as_numbers(answer, 3)
     mistakes = {
         "The factor −½ is missing.": -2 * B[0],
         "The sign is wrong.": -B[0],
@@ -161,9 +145,7 @@ def centre_a_triangle(answer: Any) -> None:
         / -2,
     }
     for diagnosis, wrong in mistakes.items():
-        expect_not(given, wrong, diagnosis, rtol=2e-3)
-    if np.abs(given - B[0]).max() < 0.05:
-        expect_numbers(given, B[0], 3, "Close: three significant digits are asked for.")
+        expect_not(given, wrong, diagnosis, digits=3)
     expect_numbers(given, B[0], 3)
 
 
@@ -174,9 +156,7 @@ def centre_a_triangle(answer: Any) -> None:
     "JJ = J: what is centred stays as it is.",
 )
 def what_to_centre(answer: Any) -> None:
-    given = letters(answer, "ngtd")
-    if len(given) != 5:
-        raise WrongAnswer("Five letters are needed, one for each task.")
+    given = as_letters(answer, "NGTD", 5)
     reasons = (
         ("n", "Task 1: KernelPCA centres by itself; centred before, new samples would be off."),
         ("g", "Task 2: eigh does not centre, and this is a Gram matrix."),
@@ -224,7 +204,11 @@ def scores_of_new_samples(answer: Any) -> None:
         alpha -= alpha.mean(axis=0)
         r = K.mean(axis=0)
         given = as_array(scores(K_test.copy(), K.copy(), alpha.copy()), (m, 2))
-        expect_not(given, K_test @ alpha, "Nothing is centred: all scores are off by one constant.")
+        expect_not(
+            given,
+            K_test @ alpha,
+            "The training means are missing: all scores are off by one constant.",
+        )
         expect_not(
             given,
             (K_test - K_test.mean(axis=0)) @ alpha,
@@ -320,10 +304,7 @@ def does_the_rank_fall(answer: Any) -> None:
         (6, 6): "Those are dimensions of null spaces: give ranks.",
         (7, 6): "Those are dimensions of null spaces: give ranks.",
     }
-    try:
-        given = as_array(np.ravel(np.asarray(answer, float)), (2,))
-    except (TypeError, ValueError):
-        raise WrongAnswer("Two numbers are needed, such as (1, 2).") from None
+    given = as_numbers(answer, 2)
     for wrong, diagnosis in mistakes.items():
         expect_not(given, wrong, diagnosis)
     expect_close(given, (3, 4))
@@ -358,7 +339,7 @@ def hub_with_four_towns(answer: Any) -> None:
     "For the number: −|2 − 5| + |2 − 0| + |0 − 5| − 0.",
 )
 def origin_on_a_sample(answer: Any) -> None:
-    mistakes = {
+    mistakes: dict[float, str] = {
         -3: "That is κ itself.",
         -4: "The sign is wrong.",
         -10: "The two terms are taken away, and each is negative itself.",
@@ -366,7 +347,7 @@ def origin_on_a_sample(answer: Any) -> None:
         2: "Near: the value is twice the smaller of the two numbers.",
         -1: "Both κ(2, 0) and κ(0, 5) are taken away.",
     }
-    whole(answer, 4, mistakes)
+    expect_whole(answer, 4, mistakes)
 
 
 @exercise(
@@ -375,7 +356,7 @@ def origin_on_a_sample(answer: Any) -> None:
     "A term with x⁰ or y⁰ has a factor Σc, one with x¹ or y¹ a factor Σcx. Which is left?",
 )
 def fourth_powers_of_distances(answer: Any) -> None:
-    mistakes = {
+    mistakes: dict[float, str] = {
         96: "The kernel has a minus sign.",
         -48: "Each pair counts twice: K₁₂ and K₂₁.",
         -16: "That is −s²: the binomial coefficient is missing.",
@@ -383,7 +364,7 @@ def fourth_powers_of_distances(answer: Any) -> None:
         4: "That is s = Σcx².",
         0: "That is the value for (x − y)².",
     }
-    whole(answer, -96, mistakes)
+    expect_whole(answer, -96, mistakes)
 
 
 @exercise(

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
+import re
+import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -63,11 +70,14 @@ def judge(exercise: Exercise, answer: Any, hints: int) -> Verdict:
     if answer is ...:
         return _verdict(exercise, "not yet", "○", "not yet, and that is fine.", hints)
     try:
-        exercise.verify(answer)
+        exercise.verify(_plain(answer))
     except WrongAnswer as finding:
         return _verdict(exercise, "wrong", "✗", f"not right. {finding}".strip(), hints)
     except (Exception, SystemExit) as error:  # the reader's own function failed
-        problem = f"your answer raised {type(error).__name__}{_message(error)}"
+        said = f"{type(error).__name__}{_message(error)}"
+        problem = f"your answer raised {said}"
+        if not callable(answer):
+            problem = f"not right. Your answer has a form that can't be read ({said})."
         return _verdict(exercise, "wrong", "✗", problem, hints)
     return Verdict(exercise.id, "right", f"✓ {exercise.id}: right.")
 
@@ -89,20 +99,30 @@ def _message(error: BaseException) -> str:
         return "."
 
 
+def _plain(answer: Any) -> Any:
+    """Return a Series or a DataFrame as an array, and all else as it is."""
+    return answer.to_numpy() if hasattr(type(answer), "to_numpy") else answer
+
+
 def as_number(answer: Any) -> float:
     """Return the answer as a float, or say what a number would have been.
 
     Whole numbers, fractions, decimals, NumPy's numbers, and a list or array that holds one number
     are all taken.
     """
+    answer = _plain(answer)
+    if isinstance(answer, list | tuple | np.ndarray) and np.size(answer) == 1:
+        answer = np.ravel(np.asarray(answer, object))[0]
     if isinstance(answer, str | bytes):
         kind = type(answer).__name__
         raise WrongAnswer(f"A number is needed, not {kind}: leave out the quotation marks.")
     if isinstance(answer, bool | np.bool_):
         raise WrongAnswer("A number is needed, not True or False.")
-    if isinstance(answer, list | tuple | np.ndarray) and np.size(answer) == 1:
-        answer = np.ravel(np.asarray(answer, object))[0]
     try:
+        if np.iscomplexobj(answer):
+            if np.imag(answer) != 0:  # float() would drop it
+                raise TypeError
+            answer = np.real(answer)
         number = float(answer)
     except (TypeError, ValueError, OverflowError):
         raise WrongAnswer(f"A number is needed, not {type(answer).__name__}.") from None
@@ -113,12 +133,16 @@ def as_number(answer: Any) -> float:
 
 def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
     """Return the answer as a finite array of the wanted shape."""
-    if np.iscomplexobj(answer):
-        raise WrongAnswer("Real numbers are needed, not complex ones.")
+    needed = f"An array of numbers of shape {shape} is needed."
     try:
-        array = np.asarray(answer, float)
-    except (TypeError, ValueError):
-        raise WrongAnswer(f"An array of numbers of shape {shape} is needed.") from None
+        array = np.asarray(answer)
+        if array.dtype.kind in "US":
+            raise WrongAnswer(f"{needed} Leave out the quotation marks.")
+        if np.iscomplexobj(array):
+            raise WrongAnswer("Real numbers are needed, not complex ones.")
+        array = array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        raise WrongAnswer(needed) from None
     if array.shape != shape:
         raise WrongAnswer(f"The shape should be {shape}, and yours is {array.shape}.")
     if not np.isfinite(array).all():
@@ -126,50 +150,190 @@ def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
     return array
 
 
+def as_numbers(answer: Any, count: int) -> NDArray:
+    """Return so many numbers, given as a list, a row or a column."""
+    if shape_of(answer) in ((1, count), (count, 1)):
+        answer = np.ravel(answer)
+    return as_array(answer, (count,))
+
+
+def shape_of(answer: Any) -> tuple[int, ...]:
+    """Return the shape of what can be an array, and () for all else."""
+    try:
+        shape = np.shape(answer)
+    except Exception:  # ragged lists, or objects with a mind of their own
+        return ()
+    return shape if isinstance(shape, tuple) else ()
+
+
 def as_function(answer: Any) -> Callable:
-    """Return the answer if it can be called."""
+    """Return the answer if it can be called; it may take some arguments by keyword only."""
     if not callable(answer):
         raise WrongAnswer("A function is needed: pass its name, without brackets and arguments.")
-    return answer
+    try:
+        parameters = inspect.signature(answer).parameters.values()
+    except (TypeError, ValueError):  # some that are written in C have none
+        return answer
+    by_place = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    named = [p.name for p in parameters if p.kind == p.KEYWORD_ONLY and p.default is p.empty]
+    if not named:
+        return answer
+
+    def call(*given: Any) -> Any:
+        return answer(*given[:by_place], **dict(zip(named, given[by_place:], strict=False)))
+
+    return functools.wraps(answer)(call)
 
 
-def as_letters(answer: Any, allowed: str, number: int) -> str:
-    """Return so many letters, small ones, given as a text or as a list of letters."""
-    array = isinstance(answer, np.ndarray) and answer.ndim > 0
-    if (array or isinstance(answer, list | tuple)) and all(isinstance(x, str) for x in answer):
-        answer = "".join(answer)
+def as_letters(answer: Any, allowed: str, count: int | None = None) -> str:
+    """Return letters as small ones.
+
+    They come as "ace", "A, C and E", ["a", "(c)", "e"], a set, a table, or numbered: "1A 2C 3E",
+    "2: c, 1: a, 3: e".
+    """
+    answer = list(answer.values()) if isinstance(answer, Mapping) else answer
+    if isinstance(answer, set | frozenset):
+        if count is not None and len(answer) > 1:
+            raise WrongAnswer("A set has no order: give the letters as a text or a list.")
+        answer = sorted(answer, key=str)
+    if isinstance(answer, list | tuple) or (isinstance(answer, np.ndarray) and answer.ndim):
+        answer = np.ravel(np.asarray(answer, object)).tolist()
+        if not all(isinstance(piece, str) for piece in answer):
+            raise WrongAnswer(f"Letters are needed, in quotation marks, such as {allowed[:2]!r}.")
+        answer = ", ".join(answer)
     if not isinstance(answer, str):
-        raise WrongAnswer(f"Letters are needed, such as {allowed[0] * number!r}.")
-    letters = "".join(c for c in answer.lower() if c not in " ,;-()")
-    if len(letters) != number or set(letters) - set(allowed.lower()):
-        plural = "letters" if number > 1 else "letter"
-        raise WrongAnswer(f"{number} {plural} out of {allowed} needed.")
-    return letters
+        raise WrongAnswer(f"Letters are needed, in quotation marks, such as {allowed[:2]!r}.")
+    given = re.sub(r"\band\b", "", answer.lower())
+    given = re.sub(r"[^\w]|_", "", given)
+    numbered = re.findall(r"(\d)([a-z])", given)
+    if given and "".join(map("".join, numbered)) == given:
+        given = "".join(letter for _, letter in sorted(numbered, key=lambda pair: pair[0]))
+    if not given or set(given) - set(allowed.lower()):
+        raise WrongAnswer(f"Only the letters {', '.join(allowed)} stand for something.")
+    if count is not None and len(given) != count:
+        letters = "letter is" if count == 1 else "letters are"
+        raise WrongAnswer(f"{WORDS_FOR[count].capitalize()} {letters} needed, not {len(given)}.")
+    return given
+
+
+WORDS_FOR = ("no", "one", "two", "three", "four", "five", "six")
+
+
+def as_words(
+    answer: Any, count: int, known: Sequence[str], also: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return so many of the known words, given as a list, a text or a table.
+
+    Capitals, hyphens and blanks do no harm; ``also`` holds other spellings.
+    """
+    spelt = {_bare(word): word for word in known} | dict(also or {})
+    answer = list(answer.values()) if isinstance(answer, Mapping) else answer
+    if isinstance(answer, str):
+        answer = re.split(r"[,;\n]" if re.search(r"[,;\n]", answer) else r"\s+", answer.strip())
+    if isinstance(answer, np.ndarray):
+        answer = answer.ravel().tolist()
+    if not isinstance(answer, list | tuple) or len(answer) != count:
+        raise WrongAnswer(f"A list of {WORDS_FOR[count]} words is needed.")
+    for place, word in enumerate(answer, 1):
+        if not isinstance(word, str):
+            raise WrongAnswer("Words are needed, each in quotation marks.")
+        if _bare(word) not in spelt:
+            raise WrongAnswer(f"Word {place}, {word!r}, should be one of {', '.join(known)}.")
+    return [spelt[_bare(word)] for word in answer]
+
+
+def _bare(word: str) -> str:
+    return re.sub("[^a-z]", "", word.lower())
+
+
+def as_pair(answer: Any, letters: str, example: tuple) -> tuple[Any, Any]:
+    """Return a pair of a letter, a small one, and something else, in the order of the example."""
+    text = isinstance(answer, np.ndarray) and answer.dtype.kind == "U"
+    if isinstance(answer, Mapping):
+        answer = tuple(answer.values())
+    if isinstance(answer, np.ndarray):
+        answer = answer.ravel().tolist()
+    if not isinstance(answer, list | tuple) or len(answer) != 2:
+        raise WrongAnswer(f"A pair is needed, such as {example}.")
+    place = 0 if isinstance(example[0], str) else 1
+    letter, number = answer[place], answer[1 - place]
+    if isinstance(number, str) and not isinstance(letter, str):
+        raise WrongAnswer(f"The order is that of {example}.")
+    letter = re.sub(r"\W", "", letter).lower() if isinstance(letter, str) else ""
+    if len(letter) != 1 or letter not in letters.lower():
+        which = ("first", "second")[place]
+        raise WrongAnswer(f"The {which} should be one of the letters {', '.join(letters)}.")
+    if text:  # an array has made a text of the number
+        with contextlib.suppress(ValueError):
+            number = float(number)
+    return (letter, number) if place == 0 else (number, letter)
+
+
+@contextmanager
+def linear_algebra() -> Iterator[list[tuple[str, tuple[int, ...]]]]:
+    """Note which functions of NumPy's and SciPy's linear algebra are called, and on what shapes."""
+    calls: list[tuple[str, tuple[int, ...]]] = []
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and "linalg" in code.co_filename:
+            first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+            calls.append((code.co_name, shape_of(first)))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(before)
 
 
 def expect_advice(answer: Any, advice: Sequence[str], why: Sequence[str]) -> None:
     """Take the right word for each of four persons, in order, as a list, a text or a table."""
-    if isinstance(answer, Mapping):
-        answer = list(answer.values())
-    if isinstance(answer, str):
-        answer = answer.replace(",", " ").split()
-    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != len(advice):
-        raise WrongAnswer("A list of four words is needed, one for each person.")
-    words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
-    for word in words:
-        if not isinstance(word, str) or word not in advice:
-            raise WrongAnswer(f"{word!r} is none of the words {', '.join(advice)}.")
+    words = as_words(answer, 4, advice)
     for person, (word, right) in enumerate(zip(words, advice, strict=True)):
         if word != right:
             raise WrongAnswer(f"Person {person + 1} got {word!r}. {why[person]}")
 
 
-def expect_close(answer: Any, right: Any, why: str = "", rtol: float = 1e-6) -> None:
-    """Accept a number or array that equals the right one up to rtol of its largest entry."""
+def expect_choices(words: Sequence[str], reasons: Mapping[tuple[int, str], str]) -> None:
+    """Refuse a word that is wrong at its place, with the reason."""
+    for choice in enumerate(words):
+        if choice in reasons:
+            raise WrongAnswer(reasons[choice])
+
+
+def expect_close(answer: Any, right: Any, why: str = "", digits: int = 6) -> None:
+    """Accept a number or array that agrees to so many significant digits of its largest entry."""
     right = np.asarray(right, float)
     given = as_array(answer, right.shape) if right.ndim else np.asarray(as_number(answer))
-    if np.abs(given - right).max(initial=0.0) > rtol * (np.abs(right).max(initial=0.0) or 1.0):
+    if np.abs(given - right).max(initial=0.0) > tolerance(right, digits):
         raise WrongAnswer(why)
+
+
+def expect_whole(
+    answer: Any, right: int, mistakes: Mapping[float, str] | None = None, why: str = ""
+) -> None:
+    """Accept a whole number, and nothing near it; name typical wrong ones."""
+    given = as_number(answer)
+    if abs(given - right) <= ROUNDING:
+        return
+    for value, diagnosis in (mistakes or {}).items():
+        if abs(given - value) <= slack(value):
+            raise WrongAnswer(diagnosis)
+    if abs(given + right) <= ROUNDING:
+        raise WrongAnswer("The size is right, the sign is not.")
+    if abs(given - right) <= 0.5:
+        raise WrongAnswer("A whole number is asked for.")
+    raise WrongAnswer(why)
+
+
+ROUNDING = 1e-6  # more than a computed whole number is off
+
+
+def slack(mistake: float) -> float:
+    """Return how far from a mistake it is recognised: a whole number exactly, others rounded."""
+    return ROUNDING if mistake % 1 == 0 else half_unit(mistake, 3)
 
 
 def expect_number(
@@ -193,20 +357,29 @@ def expect_number(
         if agrees(given, value, digits):
             raise WrongAnswer(diagnosis)
     if percent and agrees(given, 100 * right, digits):
-        raise WrongAnswer(f"That is the percentage: give the share, {digits} digits of it.")
+        raise WrongAnswer("That is the percentage: give the share.")
     if agrees(given, -right, digits):
         raise WrongAnswer("The size is right, the sign is not.")
     if agrees(given, right, digits - 1) and digits > 1:
-        raise WrongAnswer(f"Close: {digits} significant digits are asked for.")
+        raise WrongAnswer(f"Close, but not right to {digits} significant digits.")
     raise WrongAnswer(why)
 
 
 def agrees(given: float, right: float, digits: int) -> bool:
     """Tell whether two numbers are equal to so many significant digits of the second."""
-    if right == 0 or not np.isfinite(right):
-        return bool(abs(given - right) <= 0.5 * 10.0**-digits)
-    unit = 10.0 ** (np.floor(np.log10(abs(right))) + 1 - digits)
-    return bool(abs(given - right) <= 0.5 * unit * (1 + 1e-9))
+    return bool(abs(given - right) <= half_unit(right, digits))
+
+
+def half_unit(value: float, digits: int) -> float:
+    """Return half a unit of the last of so many significant digits, and a little."""
+    if value == 0 or not np.isfinite(value):
+        return 0.5 * 10.0**-digits
+    return float(0.5 * 10.0 ** (np.floor(np.log10(abs(value))) + 1 - digits) * (1 + 1e-9))
+
+
+def tolerance(right: NDArray, digits: int) -> float:
+    """Return half a unit of the last of so many significant digits of the largest entry."""
+    return half_unit(float(np.abs(right).max(initial=0.0)) or 1.0, digits)
 
 
 def expect_numbers(
@@ -217,16 +390,41 @@ def expect_numbers(
     The entries are measured by the largest: 0.0001 beside 1 is a zero to three digits.
     """
     right = np.asarray(right, float)
-    given = as_array(answer, right.shape)
-    unit = 10.0 ** (np.floor(np.log10(np.abs(right).max() or 1.0)) + 1 - digits)
-    if np.abs(given - right).max(initial=0.0) > 0.5 * unit * (1 + 1e-9):
-        raise WrongAnswer(why)
+    given = as_numbers(answer, right.size) if right.ndim == 1 else as_array(answer, right.shape)
+    off = np.abs(given - right).max(initial=0.0)
+    if off <= tolerance(right, digits):
+        return
+    if off <= tolerance(right, digits - 1) and digits > 1:
+        raise WrongAnswer(f"Close, but not right to {digits} significant digits.")
+    raise WrongAnswer(why)
 
 
-def expect_not(answer: Any, wrong: Any, why: str, rtol: float = 1e-6) -> None:
+def expect_pair(
+    answer: Any,
+    right: tuple[float, float],
+    digits: int,
+    mistakes: Mapping[tuple[int, float], str],
+) -> None:
+    """Judge two numbers one by one; ``mistakes`` are {(place, value): diagnosis}."""
+    given = as_numbers(answer, 2).tolist()
+    if all(agrees(g, r, digits) for g, r in zip(given[::-1], right, strict=True)):
+        raise WrongAnswer("The two numbers are right, their order is not.")
+    for place, name in enumerate(("first", "second")):
+        if agrees(given[place], right[place], digits):
+            continue
+        for (where, value), diagnosis in mistakes.items():
+            if where == place and agrees(given[place], value, digits):
+                raise WrongAnswer(diagnosis)
+        if agrees(given[place], right[place], digits - 1) and digits > 1:
+            close = f"The {name} is close, but not right to {digits} significant digits."
+            raise WrongAnswer(close)
+        raise WrongAnswer(f"The {name} of the two is not right.")
+
+
+def expect_not(answer: Any, wrong: Any, why: str, digits: int = 6) -> None:
     """Recognise a typical wrong answer and say what it is."""
     try:
-        expect_close(answer, wrong, rtol=rtol)
+        expect_close(answer, wrong, digits=digits)
     except WrongAnswer:
         return
     raise WrongAnswer(why)

@@ -13,12 +13,15 @@ from .checking import (
     WrongAnswer,
     as_array,
     as_function,
-    as_number,
+    as_numbers,
+    as_pair,
     exercise,
     expect_advice,
     expect_close,
     expect_not,
     expect_number,
+    expect_whole,
+    shape_of,
 )
 
 Pair = tuple[int, int]
@@ -189,15 +192,10 @@ def choose_a_rule(answer: Any) -> None:
 def why_bic_says_nine(answer: Any) -> None:
     innocent = {
         "a": "Draw 400 rows with equal columns: BIC says 0, so 400 are enough.",
-        "b": "The entries are normal: no law has lighter tails among the usual ones.",
+        "b": "The entries are normal: these tails are not heavy.",
         "d": "Each row is drawn by itself, without a look at the others.",
     }
-    if not isinstance(answer, list | tuple) or len(answer) != 2:
-        raise WrongAnswer('A pair is needed, a letter and a number, such as ("a", 7).')
-    letter, k = answer
-    letter = letter.strip(" ()").lower() if isinstance(letter, str) else None
-    if letter not in {*innocent, "c"}:
-        raise WrongAnswer('The first should be one of the letters "a", "b", "c", "d".')
+    letter, k = as_pair(answer, "abcd", ("a", 7))
     if letter in innocent:
         raise WrongAnswer(innocent[letter])
     mistakes = {
@@ -205,7 +203,7 @@ def why_bic_says_nine(answer: Any) -> None:
         10.0: "The cause is right. But k is at most d − 1 = 9 here.",
         1.0: "The cause is right. Standardised, no column differs from the others in size.",
     }
-    expect_number(k, 0.0, 6, mistakes, "The cause is right, the number is not: run it.")
+    expect_whole(k, 0, mistakes, "The cause is right, the number is not: run it.")
 
 
 @exercise(
@@ -230,9 +228,9 @@ def _expect_pair(answer: Any, right: Pair, mistakes: Mapping[Pair, str]) -> None
     """Accept two whole numbers, and say what is wrong with the usual mistakes."""
     if isinstance(answer, Mapping):
         answer = list(answer.values())
-    if not isinstance(answer, list | tuple | np.ndarray) or np.shape(answer) != (2,):
+    if shape_of(answer) not in ((2,), (1, 2), (2, 1)):
         raise WrongAnswer("A pair of whole numbers is needed, such as (1, 3).")
-    first, second = (as_number(number) for number in answer)
+    first, second = as_numbers(answer, 2)
     if first != round(first) or second != round(second):
         raise WrongAnswer("A number of components is whole.")
     if (pair := (int(first), int(second))) != right:

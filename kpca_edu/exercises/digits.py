@@ -11,12 +11,14 @@ from .checking import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
+    as_words,
     exercise,
+    expect_choices,
     expect_close,
     expect_not,
     expect_number,
 )
-from .kernels import letters
 
 
 @exercise(
@@ -78,7 +80,7 @@ def four_lines(answer: Any) -> None:
     "Test pictures must not choose anything, nor be part of what the cleaner is fitted to.",
 )
 def fair(answer: Any) -> None:
-    given = set(letters(answer, "abcde"))
+    given = set(as_letters(answer, "abcde"))
     if "a" in given:
         raise WrongAnswer("a: there the test pictures choose the setting.")
     if "c" in given:
@@ -95,7 +97,7 @@ def fair(answer: Any) -> None:
     "What is the cleaner made of? Could the reader have learned from the same pictures?",
 )
 def sixteen_points(answer: Any) -> None:
-    given = set(letters(answer, "abcde"))
+    given = set(as_letters(answer, "abcde"))
     if "c" in given:
         raise WrongAnswer("c: the weighted mean is a mean of the clean training pictures.")
     if "d" in given:
@@ -149,14 +151,7 @@ def clean_by_a_mean(answer: Any) -> None:
     "A vote with clean training pictures gains nothing by cleaning; a cleaner sees digits in all.",
 )
 def three_offices(answer: Any) -> None:
-    if isinstance(answer, str):
-        answer = answer.replace(",", " ").split()
-    if not isinstance(answer, list | tuple | np.ndarray) or np.shape(answer) != (3,):
-        raise WrongAnswer("A list of three words is needed.")
-    words = [word.strip().lower() if isinstance(word, str) else word for word in answer]
-    for place, word in enumerate(words, 1):
-        if not isinstance(word, str) or word not in ("raw", "clean", "flag"):
-            raise WrongAnswer(f"Answer {place} should be one of raw, clean, flag.")
+    words = as_words(answer, 3, ("raw", "clean", "flag"))
     reasons = {
         (0, "clean"): "In 1 the training pictures are clean: the vote gains nothing.",
         (0, "flag"): "In 1 every scan shows a digit.",
@@ -165,6 +160,4 @@ def three_offices(answer: Any) -> None:
         (2, "raw"): "In 3 the vote would name the stains.",
         (2, "clean"): "In 3 a cleaner makes digits of stains.",
     }
-    for choice in enumerate(words):
-        if choice in reasons:
-            raise WrongAnswer(reasons[choice])
+    expect_choices(words, reasons)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from .checking import (
     WrongAnswer,
     agrees,
-    as_array,
     as_function,
     as_letters,
     as_number,
+    as_numbers,
     exercise,
     expect_number,
 )
@@ -53,7 +53,7 @@ def one_carrier(answer: Any) -> None:
         entry(1 / 1000, 2): "The person carries one copy, and not two.",
         1 - 0.002: "That is centred only: divide by the deviation of two coins.",
     }
-    expect_number(answer, entry(1 / 1000), 3, mistakes)
+    expect_number(answer, entry(1 / 1000), 4, mistakes)
 
 
 @exercise(
@@ -62,9 +62,7 @@ def one_carrier(answer: Any) -> None:
     "First n = 1000 and θ = 0.5, then n = 2000 and θ = 1.",
 )
 def smaller_budget(answer: Any) -> None:
-    if np.shape(answer) in ((1, 2), (2, 1)):
-        answer = np.reshape(answer, 2)
-    first, second = (float(number) for number in as_array(answer, (2,)))
+    first, second = as_numbers(answer, 2)
     if agrees(first, 4000, 2) and agrees(second, 2000, 2):
         return
     if agrees(first, 2000, 2) and agrees(second, 4000, 2):
@@ -168,6 +166,8 @@ WHY_NOT = (
     "Two of the five stand: one compares with noise, one asks before it interprets.",
 )
 def what_may_be_said(answer: Any) -> None:
+    if isinstance(answer, np.ndarray):
+        answer = answer.ravel().tolist()
     if isinstance(answer, list | tuple) and all(isinstance(x, bool | np.bool_) for x in answer):
         answer = ["y" if x else "n" for x in answer]
     letters = as_letters(answer, "yn", 5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tracemalloc
 from collections.abc import Sequence
 from functools import cache
@@ -17,12 +16,16 @@ from .checking import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     as_number,
+    as_pair,
     exercise,
     expect_close,
     expect_not,
     expect_number,
     expect_numbers,
+    expect_whole,
+    half_unit,
 )
 
 LAM = np.array([7.0, 4.0, 1.5, 0.9, 0.6])  # the variances of ppca-2 and ppca-3
@@ -43,7 +46,7 @@ def count_parameters(answer: Any) -> None:
         28: "W has d·k entries, and rotations take away k(k − 1)/2 of them, not k².",
         24: "That is W alone: the mean and σ² count too.",
     }
-    expect_number(answer, 34, 6, mistakes)
+    expect_whole(answer, 34, mistakes)
 
 
 @exercise(
@@ -61,7 +64,7 @@ def closed_form_by_hand(answer: Any) -> None:
     _recognise(answer, [1, 6**0.5, 3**0.5], "Those are the lengths; their squares are wanted.")
     _recognise(answer, [1, 3, 6], "The order: first the column of the largest variance.")
     _recognise(answer, [6, 3, 1], "The order: σ² first, then the two squared lengths.")
-    _expect_three_digits(answer, [1, 6, 3])
+    expect_numbers(answer, [1, 6, 3], 3)
 
 
 @exercise(
@@ -78,7 +81,7 @@ def shrinkage_by_hand(answer: Any) -> None:
     _recognise(answer, factor[::-1], "The order: the first axis, then the second.")
     _recognise(answer, [1, 1], "PCA doesn't shorten it; the posterior mean does.")
     _recognise(answer, 1 / factor, "Encoding and decoding make it shorter, not longer.")
-    _expect_three_digits(answer, factor)
+    expect_numbers(answer, factor, 3)
 
 
 @exercise(
@@ -120,7 +123,7 @@ def impute_by_hand(answer: Any) -> None:
     _recognise(
         answer, [2.4, 5**0.5], "That is x₂'s own standard deviation: x₁ tells something about it."
     )
-    _expect_three_digits(answer, [2.4, std])
+    expect_numbers(answer, [2.4, std], 3)
 
 
 @exercise(
@@ -153,6 +156,7 @@ def closed_form(answer: Any) -> None:
             given @ given.T,
             right.W @ right.W.T,
             "WWᵀ is not right: is it V_k(Λ_k − σ²I) with a square root, largest first?",
+            digits=5,
         )
 
 
@@ -256,9 +260,7 @@ def _shortcut() -> tuple[float, float, float]:
     "A collapse gains about the same in every step, for ever. A top is level after a rise.",
 )
 def read_four_runs(answer: Any) -> None:
-    letters = _letters(answer, "abcd")
-    if len(letters) != 4:
-        raise WrongAnswer("Four letters are needed: top, saddle, collapse, mistake.")
+    letters = as_letters(answer, "abcd", 4)
     expect_close(sorted(map(ord, letters)), [97, 98, 99, 100], "Each run has one letter: use all.")
     for place, right, why in (
         (3, "c", "EM never falls: which curve does?"),
@@ -276,7 +278,7 @@ def read_four_runs(answer: Any) -> None:
     "In (f) the lost readings would have told about the pressure, which decides what is lost.",
 )
 def missing_at_random(answer: Any) -> None:
-    letters = set(_letters(answer, "abcdef"))
+    letters = set(as_letters(answer, "abcdef"))
     reasons = {
         "b": "(b): what the scale would have shown decides that it shows nothing.",
         "d": "(d): also among people of one age and job the lost income itself decides.",
@@ -296,9 +298,8 @@ def missing_at_random(answer: Any) -> None:
     "The bar of a column is about 1.96σ, whatever its own noise. Which column has far more?",
 )
 def whose_bars_lie(answer: Any) -> None:
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise WrongAnswer('A pair is needed: the column and a letter, such as (0, "a").')
-    column, letters = as_number(answer[0]), _letters([answer[1]], "abcd")
+    number, letter = as_pair(answer, "abcd", (0, "a"))
+    column = as_number(number)
     if column == 1:
         raise WrongAnswer("Column 1 varies most, but its cause explains it: look at the rest.")
     if column != 4:
@@ -308,8 +309,8 @@ def whose_bars_lie(answer: Any) -> None:
         "c": "The column is right. Its values were lost by chance.",
         "d": "The column is right, but column 1 has the largest variance, and good bars.",
     }
-    if letters[0] != "b":
-        raise WrongAnswer(reasons[letters[0]])
+    if letter != "b":
+        raise WrongAnswer(reasons[letter])
 
 
 def uneven_table() -> tuple[NDArray, NDArray]:
@@ -318,18 +319,6 @@ def uneven_table() -> tuple[NDArray, NDArray]:
     W, noise = np.array([2.0, 5.0, 1.0, -2.0, 1.5, 3.0]), np.array([1.0, 1.1, 0.9, 1.0, 3.0, 1.0])
     truth = np.outer(rng.standard_normal(300), W) + rng.standard_normal((300, 6)) * noise + 10
     return np.where(rng.random(truth.shape) < 0.2, np.nan, truth), truth
-
-
-def _letters(answer: Any, allowed: str) -> list[str]:
-    """Return the letters of a list, tuple, set or text, in lower case and without brackets."""
-    if isinstance(answer, str):
-        answer = re.findall("[A-Za-z]", answer)
-    if not isinstance(answer, tuple | list | set | frozenset | np.ndarray):
-        raise WrongAnswer(f"Letters are needed, not {type(answer).__name__}.")
-    letters = [str(letter).strip(" ()").lower() for letter in np.ravel(list(answer))]
-    if not letters or any(len(letter) != 1 or letter not in allowed for letter in letters):
-        raise WrongAnswer(f"Letters from {allowed[0]} to {allowed[-1]} are needed.")
-    return letters
 
 
 @exercise(
@@ -351,15 +340,8 @@ def gain_of_one_more_direction(answer: Any) -> None:
             if k:
                 before = n / 2 * (_half(lam, k - 1) - _half(lam, k))
                 expect_not(given, before, "That is the step from k − 1 to k: one too early.")
-            if abs(given - right) > 1e-6 * max(right, 1.0):
+            if abs(given - right) > max(half_unit(right, 6), 1e-6):
                 raise WrongAnswer(f"For λ = {lam}, k = {k}, n = {n} it should be {right:.4f}.")
-
-
-def _expect_three_digits(answer: Any, right: Sequence[float] | NDArray) -> None:
-    """Accept numbers that agree to three significant digits of the largest."""
-    close = "Close: three significant digits are asked for."
-    expect_numbers(answer, right, 2)
-    expect_numbers(answer, right, 3, close)
 
 
 def _recognise(answer: Any, mistake: Sequence[float] | NDArray, why: str) -> None:

@@ -11,11 +11,12 @@ from .checking import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     exercise,
     expect_close,
     expect_number,
+    expect_whole,
 )
-from .kernels import letters
 
 
 @exercise(
@@ -52,7 +53,7 @@ def saddle(answer: Any) -> None:
         4 / 3: "Summed over the features, not averaged.",
         4 / 14: "That is the share of the variance.",
     }
-    expect_number(answer, 4, 2, mistakes)
+    expect_whole(answer, 4, mistakes)
 
 
 @exercise(
@@ -88,7 +89,7 @@ def pieces(answer: Any) -> None:
         30.0: "Then L would be zero.",
         12.0: "Not the size of a piece counts, but the number of pieces.",
     }
-    expect_number(answer, 3, 2, mistakes)
+    expect_whole(answer, 3, mistakes)
 
 
 @exercise(
@@ -137,7 +138,7 @@ def write_the_map(answer: Any) -> None:
     "It keeps neighbours. Its criterion sees distances between points of the map only.",
 )
 def read_the_islands(answer: Any) -> None:
-    given = set(letters(answer, "abcde"))
+    given = set(as_letters(answer, "abcde"))
     if "a" in given:
         raise WrongAnswer("a: each sample has a width of its own, so sizes are not kept.")
     if "b" in given:
@@ -154,9 +155,7 @@ def read_the_islands(answer: Any) -> None:
     "1 asks for independent sources, 2 for neighbours, 3 has labels, 4 has links only.",
 )
 def which_method(answer: Any) -> None:
-    given = letters(answer, "pisdct")
-    if len(given) != 6:
-        raise WrongAnswer("Six letters are needed, one for each task.")
+    given = as_letters(answer, "PISDCT", 6)
     reasons = (
         ("c", "Task 1: sources are to be told apart that mix and are not normal."),
         ("t", "Task 2: neighbours, for the eye."),
@@ -185,4 +184,4 @@ def turned_over(answer: Any) -> None:
         4.25: "The mean is over the n − k = 3 others, not over n.",
         16: "5 is the squared length of a column already.",
     }
-    expect_number(answer, 4, 2, mistakes)
+    expect_whole(answer, 4, mistakes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,48 +10,15 @@ from numpy.typing import NDArray
 from ..kernels import rbf
 from .checking import (
     WrongAnswer,
-    agrees,
     as_array,
     as_function,
     as_number,
+    as_words,
     exercise,
+    expect_choices,
     expect_number,
+    expect_pair,
 )
-
-
-def _expect_pair(
-    answer: Any,
-    right: tuple[float, float],
-    digits: int,
-    mistakes: Mapping[tuple[int, float], str],
-) -> None:
-    """Judge two numbers one by one; ``mistakes`` are {(place, value): diagnosis}."""
-    if not np.iscomplexobj(answer) and np.shape(answer) in ((1, 2), (2, 1)):
-        answer = np.reshape(answer, 2)
-    given = [float(g) for g in as_array(answer, (2,))]
-    if all(agrees(g, r, digits) for g, r in zip(given, right, strict=True)):
-        return
-    if all(agrees(g, r, digits) for g, r in zip(given[::-1], right, strict=True)):
-        raise WrongAnswer("The two numbers are right, their order is not.")
-    for place, name in enumerate(("first", "second")):
-        if agrees(given[place], right[place], digits):
-            continue
-        for (where, value), diagnosis in mistakes.items():
-            if where == place and agrees(given[place], value, digits):
-                raise WrongAnswer(diagnosis)
-        raise WrongAnswer(f"The {name} of the two is not right.")
-
-
-def _words(answer: Any, count: int, known: Sequence[str]) -> list[str]:
-    """Return so many known words, in lower case; a hyphen or a British s does no harm."""
-    if not isinstance(answer, list | tuple | np.ndarray) or np.shape(answer) != (count,):
-        raise WrongAnswer(f"A list of {count} words is needed.")
-    words = [word.strip().lower() if isinstance(word, str) else "" for word in answer]
-    words = [word.replace("-", "").replace("randomised", "randomized") for word in words]
-    for place, word in enumerate(words, 1):
-        if word not in known:
-            raise WrongAnswer(f"Answer {place} should be one of {', '.join(known)}.")
-    return words
 
 
 @exercise(
@@ -61,7 +27,7 @@ def _words(answer: Any, count: int, known: Sequence[str]) -> list[str]:
     "8 · 50,000² and 8 · 50,000 · 400 bytes; divide by 10⁹.",
 )
 def two_memories(answer: Any) -> None:
-    _expect_pair(
+    expect_pair(
         answer,
         (20.0, 0.16),
         2,
@@ -110,10 +76,10 @@ def oversampling(answer: Any) -> None:
     "Each pass multiplies k + p = 40 columns.",
 )
 def products_and_passes(answer: Any) -> None:
-    _expect_pair(
+    expect_pair(
         answer,
         (320.0, 8.0),
-        3,
+        6,
         {
             (0, 240): "In the first the oversampling is missing: there are k + p columns.",
             (0, 280): "The first forgets the last product, QᵀX.",
@@ -197,6 +163,7 @@ def _real(F: Any) -> NDArray:
     """Return F in doubles; the root of a matrix may come with imaginary parts that are rounding."""
     if not np.iscomplexobj(F):
         return np.asarray(F, float)
+    F = np.asarray(F)
     if not np.abs(np.imag(F)).max(initial=0.0) < 1e-6:
         raise WrongAnswer("Real numbers are needed, not complex ones.")
     return np.asarray(np.real(F), float)
@@ -227,25 +194,28 @@ def _judge_product(F: NDArray, K_nm: NDArray, K_mm: NDArray, K: NDArray, twice: 
 )
 def waves(answer: Any) -> None:
     function = as_function(answer)
-    rng = np.random.default_rng(1)
-    X, W = rng.standard_normal((6, 3)), rng.standard_normal((3, 5))
-    F = np.asarray(function(X.copy(), W.copy()), float)
-    if F.shape == (6, 5):
-        raise WrongAnswer("There are q columns: each frequency has a cosine and a sine.")
-    F = as_array(F, (6, 10))
-    right = np.cos((X[:, None] - X[None]) @ W).mean(axis=2)
+    for n, d, q in ((6, 3, 5), (5, 2, 7)):
+        rng = np.random.default_rng(q)
+        X, W = rng.standard_normal((n, d)), rng.standard_normal((d, q))
+        F = np.asarray(function(X.copy(), W.copy()), float)
+        if F.shape == (n, q):
+            raise WrongAnswer("There are q columns: each frequency has a cosine and a sine.")
+        _judge_waves(as_array(F, (n, 2 * q)), np.cos((X[:, None] - X[None]) @ W).mean(axis=2), q)
+
+
+def _judge_waves(F: NDArray, right: NDArray, q: int) -> None:
     G = F @ F.T
-    if np.allclose(G, right, rtol=1e-9, atol=1e-9):
+    if np.allclose(G, right, rtol=0, atol=1e-5):
         return
     for factor, diagnosis in (
-        (5.0, "The factor √(2/m) is missing."),
+        (q, "The factor √(2/m) is missing."),
         (0.5, "The factor is √(2/m) with m = 2q: 1/√q, and not 1/√m."),
         (2.0, "The factor is √(2/m) with m = 2q: 1/√q, and not √(2/q)."),
-        (0.2, "Too small: divide by √q, and not by q."),
+        (1 / q, "Too small: divide by √q, and not by q."),
     ):
-        if np.allclose(G, factor * right, rtol=1e-9, atol=1e-9):
+        if np.allclose(G, factor * right, rtol=0, atol=1e-5):
             raise WrongAnswer(diagnosis)
-    if np.abs(np.diag(G) - 1).max() > 1e-9:
+    if np.abs(np.diag(G) - 1).max() > 1e-5:
         raise WrongAnswer("A sample's product with itself should be 1: cosine² + sine².")
     raise WrongAnswer("The products of the features are not the means of cos ωᵀ(x − y).")
 
@@ -257,7 +227,7 @@ def waves(answer: Any) -> None:
     "On the digits centres of clusters are better landmarks than samples.",
 )
 def which_curve(answer: Any) -> None:
-    words = _words(answer, 4, ("kmeans", "uniform", "waves", "best"))
+    words = as_words(answer, 4, ("kmeans", "uniform", "waves", "best"))
     if len(set(words)) < 4:
         raise WrongAnswer("Each of the four words belongs to one curve.")
     if words[2] != "best":
@@ -274,7 +244,8 @@ def which_curve(answer: Any) -> None:
     "Random waves need a kernel of x − y, landmarks need samples.",
 )
 def which_method(answer: Any) -> None:
-    words = _words(answer, 4, ("exact", "pivoted", "waves", "randomized"))
+    known = ("exact", "pivoted", "waves", "randomized")
+    words = as_words(answer, 4, known, {"randomised": "randomized"})
     reasons = {
         (0, "exact"): "In 1 the Gram matrix has 8,000 GB.",
         (0, "waves"): "In 1 words have no difference x − y, so there are no frequencies.",
@@ -289,9 +260,7 @@ def which_method(answer: Any) -> None:
         (3, "waves"): "In 4 the Gram matrix has 72 MB: no approximation is needed.",
         (3, "randomized"): "In 4 the kernel is Gaussian, and the Gram matrix has 72 MB.",
     }
-    for choice in enumerate(words):
-        if choice in reasons:
-            raise WrongAnswer(reasons[choice])
+    expect_choices(words, reasons)
 
 
 @exercise(
@@ -335,6 +304,8 @@ def greedy_landmarks(answer: Any) -> None:
             raise WrongAnswer("A sample is chosen twice: after its choice nothing of it is left.")
         if sorted(given) == sorted(right):
             raise WrongAnswer("The set is right: give the landmarks in the order of the choice.")
+        if given == [j + 1 for j in right]:
+            raise WrongAnswer("Python counts rows from 0.")
         if given == np.argsort(-np.diag(K), kind="stable")[:m].tolist():
             raise WrongAnswer("Those are the largest κ(x, x): update the rest after each choice.")
         raise WrongAnswer(f"For m = {m} other samples have more left over.")
