@@ -157,7 +157,7 @@ class TestExercises:
         cells = [c for path in NOTEBOOKS for c in json.loads(path.read_text("utf8"))["cells"]]
         found = [begin.search("".join(c["source"])) for c in cells if is_exercise(c)]
         assert [match and match[1] for match in found] == exercise_ids()
-        home = Path("book/index.md").read_text("utf8")
+        home = (ROOT / "book/index.md").read_text("utf8")
         for word in {match[2] for match in found if match}:
             assert f"*{word}*" in home, word
 
