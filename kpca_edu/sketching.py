@@ -51,9 +51,9 @@ __all__ = [
 def randomized_svd(
     X: MatrixLike,
     k: int,
-    *,
     oversample: int = 10,
     n_iter: int = 4,
+    *,
     rng: Rng = 0,
     progress: bool = False,
 ) -> SVD:
@@ -139,7 +139,7 @@ class NystromMap(Frozen):
 
 
 def nystrom(
-    X: Any, m: int, kernel: KernelLike, *, landmarks: str = "uniform", rng: Rng = 0
+    X: Any, m: int, kernel: KernelLike, rng: Rng = 0, *, landmarks: str = "uniform"
 ) -> NystromMap:
     """Choose m landmarks among the samples and project on their span :eq:`eq-nystrom`.
 
