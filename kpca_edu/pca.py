@@ -37,6 +37,7 @@ from ._engine.checks import (
 )
 from ._engine.memory import room_for
 from ._engine.model import Frozen
+from ._engine.panels import row_blocks
 from ._engine.pca_checks import (
     complete_data,
     complete_table,
@@ -135,7 +136,7 @@ class PCA(Frozen):
 
     def decode(self, Z: ArrayLike) -> NDArray:
         """Return mean + Z Vᵀ, the samples with the scores Z :eq:`eq-pca-decode`."""
-        Z = check_scores(Z, self.k)
+        Z = check_scores(Z, self.k, width=self.mean.size)
         return self.mean + Z @ self.V.T
 
     def reconstruct(self, X: MatrixLike) -> NDArray:
@@ -205,7 +206,9 @@ def encoder_decoder_loss(X: ArrayLike, E: ArrayLike, D: ArrayLike) -> float:
             f"X {X.shape}, E {E.shape} and D {D.shape} don't fit: for X with d columns, "
             f"E needs shape (d, k) and D shape (k, d)."
         )
-    return float(np.sum((X - (X @ E) @ D) ** 2))
+    width = X.shape[1] + E.shape[1]
+    blocks = (X[start:stop] for start, stop in row_blocks(len(X), width))
+    return float(sum(np.sum((rows - (rows @ E) @ D) ** 2) for rows in blocks))
 
 
 def center_data(X: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -216,6 +219,7 @@ def center_data(X: ArrayLike) -> tuple[NDArray, NDArray]:
            [ 1.,  0.]])
     """
     X = complete_table(X)
+    room_for(len(X), X.shape[1], "A centred copy of X", "centered_operator(X) does without it.")
     mean = column_means(X)
     return X - mean, mean
 

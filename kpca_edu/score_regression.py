@@ -41,7 +41,7 @@ class ScoreRegression(Frozen):
 
     def predict(self, Z: ArrayLike) -> NDArray:
         """Return the input that belongs to each row of scores Z : (m, k), as (m, d)."""
-        Z = check_scores(Z, self.scores.shape[1])
+        Z = check_scores(Z, self.scores.shape[1], width=len(self.mean))
         X = self.mean + self.kernel(Z.astype(float), self.scores) @ self.coefficients
         return X.astype(Z.dtype, copy=False)
 

@@ -40,6 +40,7 @@ from ._engine.factors import (
 )
 from ._engine.memory import room_for
 from ._engine.model import Frozen
+from ._engine.panels import row_blocks
 from ._engine.progress import with_progress
 from .compare import fix_signs
 
@@ -83,6 +84,7 @@ class SVD(Frozen):
 
     def matrix(self) -> NDArray:
         """Multiply the factors: the sum of the rank-one terms sᵢuᵢvᵢᵀ :eq:`eq-svd-sum`."""
+        room_for(*self._shape, "The matrix", "(U[:9] * s) @ V.T are its first nine rows.")
         return (self.U * self.s) @ self.V.T
 
     def truncate(self, k: int) -> SVD:
@@ -244,8 +246,10 @@ def frobenius_norm(A: ArrayLike) -> float:
     >>> frobenius_norm([[3.0, 0.0], [0.0, 4.0]])
     5.0
     """
-    A, scale = unit_scale(data_matrix(A, "A"))
-    return float(rescaled(np.sqrt(np.sum(A**2, dtype=float)), scale))
+    A = data_matrix(A, "A")
+    scale = max(float(A.max()), -float(A.min())) or 1.0
+    blocks = (A[start:stop] / A.dtype.type(scale) for start, stop in row_blocks(*A.shape))
+    return float(rescaled(np.sqrt(sum(np.sum(B**2, dtype=float) for B in blocks)), scale))
 
 
 def low_rank(A: ArrayLike, k: int) -> NDArray:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .checks import data_matrix, flag, real_array, symmetric_map, tell
 from .eigen import SMALL, top_eigenpairs
+from .memory import room_for
 from .sums import column_means
 
 __all__ = [
@@ -146,6 +147,8 @@ def covariance_of(X: ArrayLike, gram: bool) -> tuple[Covariance, NDArray]:
     root = M / np.sqrt(n * total)
     wide = 2 * n <= d
     unit = power_of_two(total, 2 * exponent)
+    if not wide:
+        room_for(d, d, "The covariance matrix", "take fewer features.")
     return Covariance(root if wide else root.T @ root, root=wide, unit=unit), mean
 
 

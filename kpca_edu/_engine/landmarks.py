@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 
-from .checks import data_matrix
+from .checks import data_matrix, is_number
 from .inner_products import row_samples
 from .kernel_algebra import Kernel
+from .memory import room_for
 from .panels import map_rows
 
 __all__ = [
     "LANDMARKS",
     "choose_landmarks",
+    "landmark_count",
     "leverage_scores",
     "random_pivots",
     "rows_of",
@@ -63,6 +66,15 @@ class _Rows:
         return self.X[places]
 
 
+def landmark_count(m: int, n: int) -> int:
+    """Return m as a number of landmarks that n samples can give."""
+    if not is_number(m, Integral) or not 1 <= m <= n:
+        raise ValueError(
+            f"m={m!r} landmarks asked of {n} samples: a whole number from 1 to {n} is needed."
+        )
+    return int(m)
+
+
 def choose_landmarks(X: Any, m: int, kernel: Callable, how: str, rng: np.random.Generator) -> Any:
     """Return m landmarks: rows of X, or centres of its clusters.
 
@@ -71,6 +83,7 @@ def choose_landmarks(X: Any, m: int, kernel: Callable, how: str, rng: np.random.
     """
     rows = rows_of(row_samples(X) if isinstance(kernel, Kernel) else X)
     n = len(rows)
+    room_for(m, m, "The Gram matrix of the landmarks", "take fewer landmarks m.")
     if how == "kmeans":
         return _centers(rows, m, rng)
     if how == "uniform" or m == n:
@@ -149,6 +162,7 @@ def random_pivots(kernel: Callable, rows: Any, m: int, rng: np.random.Generator)
     n = len(rows)
     rest, places = np.maximum(_diagonal(kernel, rows), 0), np.empty(m, int)
     nothing = 10 * n * np.finfo(float).eps * float(rest.max())
+    room_for(n, m, "The kernel values of all samples and landmarks", "take fewer landmarks m.")
     F = np.zeros((n, m))
     for i in range(m):
         if (total := np.cumsum(rest))[-1] <= nothing:

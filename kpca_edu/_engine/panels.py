@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .memory import room_for
 from .progress import with_progress
 
 __all__ = ["BLOCK_ENTRIES", "SymmetricPanels", "lower_panels", "map_rows", "mirrored", "row_blocks"]
@@ -43,6 +44,7 @@ def map_rows(function: Callable[[Any], NDArray], X: Any, width: int) -> NDArray:
     if len(blocks) <= 1:
         return function(X)
     first = function(X[slice(*blocks[0])])
+    room_for(n, first.shape[1], "The result", "take some rows at a time.")
     out = np.empty((n, first.shape[1]), first.dtype)
     out[slice(*blocks[0])] = first
     for start, stop in blocks[1:]:
