@@ -338,7 +338,7 @@ def denoising_error(
         dirt = noise * rng.standard_normal(T.shape).astype(T.dtype)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=ConvergenceWarning)
-            clean = model.reconstruct(T + dirt)
+            clean = model.reconstruct(T + dirt, progress=progress)
         left += np.sum(((clean - T) / noise) ** 2, dtype=float)
         added += np.sum((dirt / noise) ** 2, dtype=float)
     return float(left / added)

@@ -234,8 +234,11 @@ def log_gaussian(model: PPCA, z: Latent) -> NDArray:
     d = z.part.seen.sum(axis=1)
     log_det = log_determinants(z.M, W, sigma2, z.part.patterns)[z.part.group]  # of M
     log_det = log_det + (d - model.k) * np.log(sigma2)
-    rest = np.where(z.part.seen, z.r - z.m @ W.T, 0.0)
-    quadratic = np.sum(rest**2, axis=1) / sigma2 + np.sum(z.m**2, axis=1)
+    rest = z.m @ W.T
+    np.subtract(z.r, rest, out=rest)  # in place, and so are the squares: X may be large
+    rest[~z.part.seen] = 0.0
+    rest *= rest
+    quadratic = rest.sum(axis=1) / sigma2 + np.sum(z.m**2, axis=1)
     return -0.5 * (d * np.log(2 * np.pi) + log_det + quadratic)
 
 

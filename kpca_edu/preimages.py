@@ -354,7 +354,8 @@ def mds_preimage(
         T = locate_by_distances(X[near], U)
         return T, feature_distance(model, T, Z[rows]), np.all(known, axis=1)
 
-    T, distance, known = in_blocks(solve, len(Z), model.n, progress)
+    width = max(model.n, q * X.shape[1])  # q neighbours of each row are decomposed
+    T, distance, known = in_blocks(solve, len(Z), width, progress, least=1)
     return _direct(T, distance, way_back.told_if_too_far(known))
 
 

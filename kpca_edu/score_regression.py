@@ -85,8 +85,8 @@ def fit_score_regression(
     errors = np.array([leave_one_out_errors(ell(scores[few]), Y, ridges) for ell in tried])
     i, j = chosen_pair(errors, ridges)
     mean, L = X.mean(axis=0), kernels[i](scores)
-    L_ridge = L + positive_ridges(ridges[j], felt_by=L) * np.eye(len(L))
-    B = np.linalg.solve(L_ridge, X - mean)
+    L.flat[:: len(L) + 1] += positive_ridges(ridges[j], felt_by=L)  # L + ρI
+    B = np.linalg.solve(L, X - mean)
     return ScoreRegression(scores, mean, B, kernels[i], float(ridges[j]), errors)
 
 

@@ -140,8 +140,9 @@ class NystromMap(Frozen):
 
 
 def nystrom(
-    X: Any, m: int, kernel: KernelLike, *, landmarks: str = "uniform", rng: Rng = 0
-) -> NystromMap:
+    X: Any, m: int, kernel: KernelLike, *, landmarks: str = "uniform", rng: Rng = 0,
+    progress: bool = False,
+) -> NystromMap:  # fmt: skip
     """Choose m landmarks among the samples and project on their span :eq:`eq-nystrom`.
 
     X : (n, d), or a sequence of whatever the kernel compares. ``landmarks`` is
@@ -151,7 +152,7 @@ def nystrom(
     kernel, n = check_kernel(kernel), len(rows_of(X))
     m = landmark_count(m, n)
     how = choice(landmarks, "landmarks", LANDMARKS)
-    L = choose_landmarks(X, m, kernel, how, generator(rng))
+    L = choose_landmarks(X, m, kernel, how, generator(rng), flag(progress, "progress"))
     K_mm = data_matrix(kernel(L, L), "kernel(L, L)")
     lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)  # K_mm = U diag(λ) Uᵀ
     kept = lam > m * np.finfo(lam.dtype).eps * lam[-1]  # the others are rounding

@@ -108,11 +108,13 @@ class Covariance:
         if variance <= 0:
             return self
         weights = score @ self.M / variance if self.root else score / variance
-        rest = Covariance(self.M - np.outer(score, weights), root=self.root)
+        taken = np.outer(score, weights)
+        rest = Covariance(np.subtract(self.M, taken, out=taken), root=self.root)
         rest.at_first = self.diagonal() if self.at_first is None else self.at_first
         gone = rest.diagonal() <= 1e-10 * rest.at_first
-        rest.M[:, gone] = 0.0
-        if not self.root:
+        if gone.any():
+            rest.M[:, gone] = 0.0
+        if gone.any() and not self.root:
             rest.M[gone] = 0.0
         return rest
 
