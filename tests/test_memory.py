@@ -37,6 +37,7 @@ from kpca_edu import (
 )
 from kpca_edu._engine import memory, panels, progress
 from kpca_edu._engine.choices import squared_lacks
+from kpca_edu._engine.covariance import Covariance
 from kpca_edu._engine.eigen import top_eigenpairs
 from kpca_edu.choosing_k import (
     bootstrap_pca,
@@ -195,6 +196,15 @@ def test_squared_lacks_are_those_of_the_plain_version():
     V[7, 3] = 1.0  # the last feature stands alone: nothing else tells it
     plain = [np.sum(held_out_residuals(Y, V[:, :k]) ** 2) for k in range(5)]
     np.testing.assert_allclose(squared_lacks(Y, V, 1e-9), plain, rtol=1e-12)
+
+
+def test_rows_of_a_covariance_that_is_not_formed_do_not_pile_up():
+    """All of C is read, a block after the other; at no time is there more than some rows of it."""
+    M = np.random.default_rng(3).standard_normal((5, 4000))
+    C, blocks = Covariance(M, root=True), np.split(np.arange(4000), 1000)
+    assert peak(lambda: [C.block(T) for T in blocks]) < 12 * M.nbytes
+    for T in blocks[:5] + blocks[-5:]:
+        np.testing.assert_allclose(C.block(T), M[:, T].T @ M[:, T], atol=1e-12)
 
 
 def test_sums_over_blocks_are_those_of_the_whole(monkeypatch):

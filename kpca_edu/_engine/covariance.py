@@ -31,14 +31,15 @@ __all__ = [
 ]
 
 TIE = 1e-8  # numbers that differ by less, relatively, count as equal: rounding decides nothing
+KEPT = 4  # rows of C for each row of M that are kept
 FORMED = 2000  # up to so many features C itself is formed once many of its rows are known
 
 
 class Covariance:
     """C = M, or C = MᵀM if M is a root: for data at least twice as wide as high, C is not formed.
 
-    Of a C that is not formed, rows are computed as they are needed, each once. ``unit`` is what C
-    was divided by.
+    Of a C that is not formed, rows are computed as they are needed, and kept while they take no
+    more than four times the room of M. ``unit`` is what C was divided by.
     """
 
     def __init__(self, M: NDArray, *, root: bool = False, unit: float = 1.0):
@@ -120,6 +121,8 @@ class Covariance:
 
     def _some_rows(self, T: NDArray) -> list[NDArray]:
         new = [j for j in T.tolist() if j not in self._rows]
+        if len(self._rows) + len(new) > KEPT * len(self.M):
+            self._rows, new = {}, T.tolist()
         if new:
             self._rows.update(zip(new, self.M[:, new].T @ self.M, strict=True))
         return [self._rows[j] for j in T.tolist()]

@@ -8,7 +8,7 @@ have left. What decides is the adjusted variance that loadings, refitted on the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,7 +232,12 @@ def _truncated(X: NDArray, count: int) -> NDArray:
 
 
 def _keep_their_penalties(
-    C: Covariance, A: NDArray, nets: HeldNets, ridge: float, steps: Steps, progress: bool
+    C: Covariance,
+    A: NDArray,
+    nets: HeldNets,
+    ridge: float,
+    steps: Steps,
+    progress: bool = False,
 ) -> bool:
     """Tell whether each column is still the elastic net of its penalty after 150 rounds."""
     run = alternate(C, A, nets, ridge, steps, tol=1e-7, max_iter=150, progress=progress)
@@ -254,8 +259,7 @@ def alternate(
     progress: bool = False,
 ) -> Alternation:
     """Run the alternation of the nets with Procrustes to its end."""
-    options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "progress": progress}
-    run = Alternation(A, nets, steps.procrustes, trial=True, **options)
+    run = Alternation(A, nets, steps.procrustes, tol=tol, max_iter=max_iter, trial_bar=progress)
     for A in run:
         B = nets(A)
         value = steps.objective(C, A, B, l1=nets.l1, ridge=ridge)
