@@ -21,6 +21,7 @@ from ._engine.choices import (
     largest_k,
     over_folds,
     rows_and_axes,
+    squared_lacks,
     tried,
     two_columns,
 )
@@ -121,7 +122,8 @@ def parallel_variances(
         whole_number(repeats, "repeats", least=1),
     )
     s: list[NDArray] = []
-    for some in with_progress(at_a_time(repeats, table.Xc.size), progress, "shuffles"):
+    runs = at_a_time(repeats, table.Xc.size, min(table.Xc.shape))
+    for some in with_progress(runs, progress, "shuffles"):
         shuffled = np.array([rng.permuted(table.Xc, axis=0) for _ in some])
         s.extend(table._replace(Xc=shuffled).singular_values())
     return in_squared_units(np.square(s) / len(table.Xc), table.unit)
@@ -203,8 +205,8 @@ def shrink_singular_values(X: ArrayLike, *, sigma: float | None = None) -> NDArr
     small, large = sides(table)
     sigma = noise_level(X) if sigma is None else noise_size(sigma)
     U, s, V = numpy_svd(table.Xc)
-    s = optimal_shrinkage(s, small / large, unit=np.sqrt(large) * sigma / table.unit)
-    return X - table.unit * (table.Xc - (U * s) @ V.T)
+    U *= optimal_shrinkage(s, small / large, unit=np.sqrt(large) * sigma / table.unit)
+    return X - table.unit * (table.Xc - U @ V.T)
 
 
 def optimal_shrinkage(s: ArrayLike, beta: float, *, unit: float = 1.0) -> NDArray:
@@ -237,9 +239,10 @@ def choose_k_by_cross_validation(
 
     leave : "entries" spread over the table :eq:`eq-pca-press`, or "rows", each entry of which is
     predicted from the rest of its row :eq:`eq-k-leverage`. Of several k that are as good, up to
-    1e-4 of the variance, it is the smallest. It assumes that the noise of an entry tells nothing
-    about that of others, and counts squared errors of all columns alike. It fails where
-    neighbouring entries share their noise, as in images and series.
+    1e-4 of the variance, it is the smallest. Entries take folds · (max_k + 1) fillings of the
+    table: give max_k where it has more than some hundred rows and columns. It assumes that the
+    noise of an entry tells nothing about that of others, and counts squared errors of all columns
+    alike. It fails where neighbouring entries share their noise, as in images and series.
     """
     table = centred_table(X)
     by_rows = choice(leave, "leave", ("entries", "rows")) == "rows"
@@ -254,15 +257,14 @@ def held_out_row_errors(
     """Return the mean squared error of telling entries of new rows, for k = 0 … max_k.
 
     Each row is held out once, with its fold; the directions are those of the other folds, and an
-    entry is told from the rest of its row by :func:`held_out_residuals`.
+    entry is told from the rest of its row as :func:`held_out_residuals` does.
     """
     Xc, unit = two_columns(X)
 
     def curve(rest: NDArray, left_out: NDArray) -> NDArray:
         fit = spectrum(rest)  # one SVD serves all k
         ks = tried(max_k, min(fit.V.shape[1], Xc.shape[1] - 1))
-        lacks = [held_out_residuals(left_out - fit.mean, fit.V[:, :k]) for k in ks]
-        return np.sum(np.square(lacks), axis=(1, 2))
+        return squared_lacks(left_out - fit.mean, fit.V[:, : ks[-1]], ALONE)
 
     errors = over_folds(Xc, folds, rng, progress, curve)
     count = 1 + largest_k(max_k, errors.size - 1, "the rows left in")
@@ -405,7 +407,8 @@ def bootstrap_pca(
     X, rng, k = complete_table(X), generator(rng), components_of_table(X, k)
     prepare = (lambda rows: standardize(rows)[0]) if flag(scale, "scale") else np.asarray
     whole, fits, repeats = fit_pca(prepare(X), k), [], whole_number(repeats, "repeats", least=1)
-    for some in with_progress(at_a_time(repeats, X.size), progress, "tables"):  # a few at once
+    runs = at_a_time(repeats, X.size, k * X.shape[1])  # a few tables at once
+    for some in with_progress(runs, progress, "tables"):
         rows = rng.integers(0, len(X), (len(some), len(X)))
         fits += leading_of_many([prepare(X[own]) for own in rows], k, lambda Y: fit_pca(Y, k))
     V = np.array([align_signs(whole.V, V) for _, V in fits])

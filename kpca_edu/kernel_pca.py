@@ -29,6 +29,7 @@ from ._engine.gram_spectrum import (
     count_or_share,
     gram_in_memory,
     positive_eigenpairs,
+    refuse_large_gram,
     squared_length,
 )
 from ._engine.inner_products import (
@@ -129,7 +130,7 @@ class KernelPCA(Frozen):
         The mean feature is part of it, so each row of γ sums to one (not if
         the model is not centred).
         """
-        gamma = check_scores(Z, self.k) @ self.alpha.T
+        gamma = check_scores(Z, self.k, width=self.n) @ self.alpha.T
         if not self.center:
             return gamma
         return gamma + (1 - gamma.sum(axis=1, keepdims=True)) / self.n
@@ -294,6 +295,7 @@ def held_out_loss(
     noise: float = 0.0,
     folds: int = 5,
     rng: int | np.random.Generator = 0,
+    progress: bool = False,
 ) -> float:
     """Return the share of held-out variance that k directions lose.
 
@@ -302,7 +304,7 @@ def held_out_loss(
     """
     X, noise, rng = data_matrix(X), number(noise, "noise", 0.0), generator(rng)
     lost = total = 0.0
-    for part in row_folds(len(X), folds, rng):
+    for part in with_progress(row_folds(len(X), folds, rng), progress, "folds"):
         T, model = X[part], _fit_to_judge(np.delete(X, part, axis=0), k, kernel)
         noisy = T + noise * rng.standard_normal(T.shape).astype(T.dtype)
         Z, error = model.encode(T), model.reconstruction_error(T).sum()
@@ -319,6 +321,7 @@ def denoising_error(
     noise: float | None = None,
     folds: int = 5,
     rng: int | np.random.Generator = 0,
+    progress: bool = False,
 ) -> float:
     """Return which share of added noise is left when held-out samples are denoised.
 
@@ -327,14 +330,15 @@ def denoising_error(
     of ε is so large that a sample moves about as far as its nearest neighbour is away.
     """
     X, rng = data_matrix(X), generator(rng)
+    refuse_large_gram(kernel, len(X) // 2, 1)  # at least half of the rows are fitted
     noise = number(neighbor_spacing(X) if noise is None else noise, "noise", 0.0, open_low=True)
     left = added = 0.0
-    for part in row_folds(len(X), folds, rng):
+    for part in with_progress(row_folds(len(X), folds, rng), progress, "folds"):
         T, model = X[part], _fit_to_judge(np.delete(X, part, axis=0), k, kernel)
         dirt = noise * rng.standard_normal(T.shape).astype(T.dtype)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=ConvergenceWarning)
-            clean = model.reconstruct(T + dirt)
+            clean = model.reconstruct(T + dirt, progress=progress)
         left += np.sum(((clean - T) / noise) ** 2, dtype=float)
         added += np.sum((dirt / noise) ** 2, dtype=float)
     return float(left / added)
@@ -364,7 +368,7 @@ def choose_sigma(
         raise ValueError("sigmas is empty: at least one width to try is needed.")
     seed = int(generator(rng).integers(2**32))  # the same folds and noise for every width
     errors = [
-        denoising_error(X, k, rbf(sigma), noise=noise, folds=folds, rng=seed)
+        denoising_error(X, k, rbf(sigma), noise=noise, folds=folds, rng=seed, progress=progress)
         for sigma in with_progress(widths, progress, "Widths")
     ]
     best = int(np.argmin(errors))

@@ -319,16 +319,34 @@ def polynomial_features(X: ArrayLike, degree: int = 2, offset: float = 1.0) -> N
 
 def _monomials(n: int, d: int, degree: int, offset: float) -> Iterator[list[int]]:
     """Yield the features that are multiplied in each monomial, lowest degree first."""
-    if degree > 170:
-        raise ValueError(f"degree={degree}: at most 170, since 171! is too large for a float.")
+    _factorials_that_fit(degree)
     size = comb(d + degree, degree) if offset else comb(d + degree - 1, degree)
-    if n * size > 10**8:
-        raise ValueError(
-            f"Degree {degree} of {d} features has {size:,} monomials, for {n} samples more than "
-            f"10⁸ numbers: the kernel polynomial({degree}, {offset:g}) needs none of them."
-        )
+    _refuse_many(n, d, degree, size, f"polynomial({degree}, {offset:g})")
     for total in range(0 if offset else degree, degree + 1):
         yield from map(list, combinations_with_replacement(range(d), total))
+
+
+def _factorials_that_fit(degree: int) -> int:
+    if degree > 170:
+        raise ValueError(f"degree={degree}: at most 170, since 171! is too large for a float.")
+    return degree
+
+
+def _refuse_many(n: int, d: int, degree: int, size: int, kernel: str) -> None:
+    """Refuse more monomials than can be written out in some seconds and a gigabyte."""
+    most = min(10**8 // n, 10**6)
+    if size > most:
+        raise ValueError(
+            f"Degree {degree} of {d} features has {size:,} monomials, more than the {most:,} that "
+            f"are written out for {n} samples: the kernel {kernel} needs none of them."
+        )
+
+
+def _taylor_degree(X: ArrayLike, degree: int) -> int:
+    """Return the degree, if all monomials up to it can be written out."""
+    (n, d), degree = np.shape(X), _factorials_that_fit(whole_number(degree, "degree"))
+    _refuse_many(n, d, degree, comb(d + degree, degree), "rbf(sigma)")
+    return degree
 
 
 def rbf_features(X: ArrayLike, sigma: float, degree: int) -> NDArray:
@@ -340,9 +358,9 @@ def rbf_features(X: ArrayLike, sigma: float, degree: int) -> NDArray:
     products miss κ(x, y) by the terms m > degree: by little only where xᵀy is
     far below degree·σ².
     """
-    X = data_matrix(X) / _width(sigma)
+    X, degree = data_matrix(X) / _width(sigma), _taylor_degree(X, degree)
     columns = [np.ones(len(X), X.dtype)]
-    for m in range(1, whole_number(degree, "degree") + 1):
+    for m in range(1, degree + 1):
         power = polynomial_features(X, m, offset=0.0)  # (xᵀy)^m
         columns.append(power / sqrt(factorial(m)))
     bell = np.exp(-rows.squared_norms(X) / 2)[:, None]
@@ -378,6 +396,7 @@ def median_sigma(
     n = samples.shape[0]
     if n < 2:
         raise ValueError("X has one row: a distance needs two samples.")
+    room_for(min(n, most), min(n, most) // 2, "A distance for each pair", "take fewer max_samples.")
     if n > most:
         samples = samples[rng.choice(n, most, replace=False)]
     sigma = float(np.median(rows.pair_distances(samples)))

@@ -135,7 +135,7 @@ class PCA(Frozen):
 
     def decode(self, Z: ArrayLike) -> NDArray:
         """Return mean + Z Vᵀ, the samples with the scores Z :eq:`eq-pca-decode`."""
-        Z = check_scores(Z, self.k)
+        Z = check_scores(Z, self.k, width=self.mean.size)
         return self.mean + Z @ self.V.T
 
     def reconstruct(self, X: MatrixLike) -> NDArray:
@@ -216,6 +216,7 @@ def center_data(X: ArrayLike) -> tuple[NDArray, NDArray]:
            [ 1.,  0.]])
     """
     X = complete_table(X)
+    room_for(len(X), X.shape[1], "A centred copy of X", "centered_operator(X) does without it.")
     mean = column_means(X)
     return X - mean, mean
 

@@ -146,6 +146,10 @@ class PPCA(Frozen):
 
         NaN is missing; a row without any value gets back the prior, N(0, I).
         """
+        table = table_for(self, X)
+        if not table.complete:
+            what = "The covariances of all rows"
+            room_for(len(table) * self.k, self.k, what, "take some rows at a time.")
         S = self._by_row(X, lambda z: z.S[z.part.group] if len(z.S) > 1 else z.S)
         m = self.encode(X)
         return Posterior(m, np.broadcast_to(S, (*m.shape, self.k)))
@@ -156,7 +160,7 @@ class PPCA(Frozen):
 
     def decode(self, Z: ArrayLike) -> NDArray:
         """Return Wz + μ, the expected x for each row z of Z, (n, k) :eq:`eq-ppca-model`."""
-        return check_scores(Z, self.k) @ self.W.T + self.mean
+        return check_scores(Z, self.k, width=self.mean.size) @ self.W.T + self.mean
 
     def reconstruct(self, X: ArrayLike, *, shrink: bool = True) -> NDArray:
         """Decode what was encoded :eq:`eq-ppca-shrink`.
@@ -230,8 +234,11 @@ def log_gaussian(model: PPCA, z: Latent) -> NDArray:
     d = z.part.seen.sum(axis=1)
     log_det = log_determinants(z.M, W, sigma2, z.part.patterns)[z.part.group]  # of M
     log_det = log_det + (d - model.k) * np.log(sigma2)
-    rest = np.where(z.part.seen, z.r - z.m @ W.T, 0.0)
-    quadratic = np.sum(rest**2, axis=1) / sigma2 + np.sum(z.m**2, axis=1)
+    rest = z.m @ W.T
+    np.subtract(z.r, rest, out=rest)  # in place, and so are the squares: X may be large
+    rest[~z.part.seen] = 0.0
+    rest *= rest
+    quadratic = rest.sum(axis=1) / sigma2 + np.sum(z.m**2, axis=1)
     return -0.5 * (d * np.log(2 * np.pi) + log_det + quadratic)
 
 
@@ -340,7 +347,9 @@ def expect(model: PPCA, X: ArrayLike | Table) -> Codes:
     """E-step: infer each row's z :eq:`eq-ppca-e-step`, and add up the Sᵢ. X : (n, d) with NaN."""
     table, k = table_for(model, X), model.k
     m, value = np.empty((len(table), k)), 0.0
-    spread, total = np.zeros((1 if table.complete else table.d, k, k)), np.zeros((k, k))
+    columns = 1 if table.complete else table.d
+    room_for(columns * k, k, "A k×k matrix for each column of X", "ask for fewer components.")
+    spread, total = np.zeros((columns, k, k)), np.zeros((k, k))
     for z in infer(model, table):
         m[z.part.rows] = z.m
         spread += z.part.over_rows(z.S)  # Σᵢ Sᵢ over the rows that have column j

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._engine import way_back
 from ._engine.checks import check_scores, choice, finite_array, whole_number
 from ._engine.kernel_ridge import given_regression
+from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.options import check_options, option_names
 from ._engine.preimage_search import Search
@@ -116,7 +117,9 @@ def exact_preimage(
     array([[3.]])
     """
     X, kernel = way_back.vectors_and_kernel(kernel_model(model), "exact_preimage")
-    inner = model.weights(Z) @ kernel(X, np.eye(X.shape[1], dtype=X.dtype))  # with φ(eⱼ)
+    d = X.shape[1]
+    room_for(d, d, "A unit vector for each feature", 'preimage(model, Z, "gradient") needs none.')
+    inner = model.weights(Z) @ kernel(X, np.eye(d, dtype=X.dtype))  # with φ(eⱼ)
     T = way_back.all_inverted(inverse, inner)
     distance, size2 = feature_distance(model, T, Z), model.mean + np.abs(kernel.diagonal(T))
     rounding = 1e3 * np.sqrt(np.finfo(T.dtype).eps * (size2 + np.sum(np.square(Z), axis=1)))
@@ -351,7 +354,8 @@ def mds_preimage(
         T = locate_by_distances(X[near], U)
         return T, feature_distance(model, T, Z[rows]), np.all(known, axis=1)
 
-    T, distance, known = in_blocks(solve, len(Z), model.n, progress)
+    width = max(model.n, q * X.shape[1])  # q neighbours of each row are decomposed
+    T, distance, known = in_blocks(solve, len(Z), width, progress, least=1)
     return _direct(T, distance, way_back.told_if_too_far(known))
 
 

@@ -41,7 +41,7 @@ class ScoreRegression(Frozen):
 
     def predict(self, Z: ArrayLike) -> NDArray:
         """Return the input that belongs to each row of scores Z : (m, k), as (m, d)."""
-        Z = check_scores(Z, self.scores.shape[1])
+        Z = check_scores(Z, self.scores.shape[1], width=len(self.mean))
         X = self.mean + self.kernel(Z.astype(float), self.scores) @ self.coefficients
         return X.astype(Z.dtype, copy=False)
 
@@ -85,8 +85,8 @@ def fit_score_regression(
     errors = np.array([leave_one_out_errors(ell(scores[few]), Y, ridges) for ell in tried])
     i, j = chosen_pair(errors, ridges)
     mean, L = X.mean(axis=0), kernels[i](scores)
-    L_ridge = L + positive_ridges(ridges[j], felt_by=L) * np.eye(len(L))
-    B = np.linalg.solve(L_ridge, X - mean)
+    L.flat[:: len(L) + 1] += positive_ridges(ridges[j], felt_by=L)  # L + ρI
+    B = np.linalg.solve(L, X - mean)
     return ScoreRegression(scores, mean, B, kernels[i], float(ridges[j]), errors)
 
 

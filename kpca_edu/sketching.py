@@ -25,7 +25,8 @@ from ._engine.checks import (
     whole_number,
 )
 from ._engine.inner_products import Samples, SamplesLike, row_samples
-from ._engine.landmarks import LANDMARKS, choose_landmarks, rows_of
+from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count, rows_of
+from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.panels import map_rows
 from ._engine.products import MatrixLike, Rng, as_map, gaussian, noise, orth, triplet_count
@@ -139,8 +140,9 @@ class NystromMap(Frozen):
 
 
 def nystrom(
-    X: Any, m: int, kernel: KernelLike, rng: Rng = 0, *, landmarks: str = "uniform"
-) -> NystromMap:
+    X: Any, m: int, kernel: KernelLike, rng: Rng = 0, *, landmarks: str = "uniform",
+    progress: bool = False,
+) -> NystromMap:  # fmt: skip
     """Choose m landmarks among the samples and project on their span :eq:`eq-nystrom`.
 
     X : (n, d), or a sequence of whatever the kernel compares. ``landmarks`` is
@@ -148,9 +150,9 @@ def nystrom(
     others explain badly). Exact for m = n. Costs O(m³), and O(nm²) for the features.
     """
     kernel, n = check_kernel(kernel), len(rows_of(X))
-    m = component_count(m, n, f"{n} samples", least=1, name="m")
+    m = landmark_count(m, n)
     how = choice(landmarks, "landmarks", LANDMARKS)
-    L = choose_landmarks(X, m, kernel, how, generator(rng))
+    L = choose_landmarks(X, m, kernel, how, generator(rng), flag(progress, "progress"))
     K_mm = data_matrix(kernel(L, L), "kernel(L, L)")
     lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)  # K_mm = U diag(λ) Uᵀ
     kept = lam > m * np.finfo(lam.dtype).eps * lam[-1]  # the others are rounding
@@ -208,6 +210,7 @@ def fourier_features(
     """
     d, m, rng = whole_number(d, "d", 1), whole_number(m, "m", 1), generator(rng)
     q = m if flag(phases, "phases") else _half(m)
+    room_for(d, q, "The frequencies", "take fewer features m.")
     W = rng.standard_normal((d, q))
     if choice(kernel, "kernel", ["rbf", "laplacian"]) == "laplacian":
         W /= np.abs(rng.standard_normal(q))  # a normal over a normal is a Cauchy variable
@@ -223,6 +226,8 @@ def orthogonal_features(d: int, m: int, sigma: float, rng: Rng = 0) -> FourierMa
     samples nearer than some 2σ.
     """
     d, q, rng = whole_number(d, "d", 1), _half(m), generator(rng)
+    room_for(d, d, "An orthogonal group", "fourier_features(d, m, sigma) needs none.")
+    room_for(d, q, "The frequencies", "take fewer features m.")
     groups = []
     for _ in range(0, q, d):
         Q, R = np.linalg.qr(rng.standard_normal((d, d)))

@@ -115,7 +115,8 @@ def sparse_direction(C: ArrayLike, a: ArrayLike, l1: float, *, ridge: float = 0.
     """Regress the score Xa on X with the elastic net :eq:`eq-spca-enet`, exactly.
 
     Solve for known signs :eq:`eq-spca-path`, and mend them until the conditions hold
-    :eq:`eq-spca-kkt`. C : (d, d), a : (d,). It is zero for l1 ≥ 2 max|Ca|.
+    :eq:`eq-spca-kkt`. C : (d, d), a : (d,). It is zero for l1 ≥ 2 max|Ca|. One feature enters
+    at a time: m loadings cost m systems, up to m⁴/12 steps, some seconds for 800.
     """
     Q, c = normal_equations(C, a, ridge)  # Q = C + ridge I and c = Ca
     t = number(l1, "l1", 0.0) / 2
@@ -210,7 +211,7 @@ class SparsePCA(Frozen):
 
     def decode(self, Z: ArrayLike) -> NDArray:
         """Return 1x̄ᵀ + Z D, the samples that the scores Z predict :eq:`eq-spca-decoder`."""
-        return self.mean + check_scores(Z, self.k) @ self.D
+        return self.mean + check_scores(Z, self.k, width=self.mean.size) @ self.D
 
     def reconstruct(self, X: ArrayLike) -> NDArray:
         """Encode, then decode."""
@@ -287,7 +288,7 @@ def sparse_rotation(V: ArrayLike) -> NDArray:
     V : (d, k), usually orthonormal, as PCA's. Σ v⁴ grows with every turn of a pair of columns
     by its best angle ("quartimax").
     """
-    V, scale = unit_scale(data_matrix(V, "V").astype(float))
+    V, scale = unit_scale(data_matrix(V, "V").astype(float, order="F"))  # columns in one piece
     for _ in range(100):
         turned = False
         for i, j in combinations(range(V.shape[1]), 2):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._engine.checks import component_count, generator, number, whole_number
+from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.progress import with_progress
 from ._engine.stream import (
@@ -259,6 +260,7 @@ def oja_directions(
         if V is None:
             d = rows.shape[1]
             k = component_count(k, d, f"rows of {d} features", least=1)
+            room_for(d, k, "A matrix of directions", "ask for fewer of them.")
             V = np.linalg.qr(rng.standard_normal((d, k)))[0]
         spread = squares > 0  # equal rows have no direction
         V = oja_steps(V, rows[spread], rate * k / squares[spread])  # rate·k/(t·variance)
@@ -277,6 +279,7 @@ def frequent_directions(
     size = whole_number(size, "size", least=1)
     B = None
     for block in checked_blocks(with_progress(blocks, progress, "blocks")):
+        room_for(size, block.shape[1], "The sketch", "take a smaller size.")
         for start in range(0, len(block), size):
             rows = block[start : start + size]
             B = shrink(rows if B is None else np.vstack([B, rows]), size)

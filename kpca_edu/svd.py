@@ -6,6 +6,7 @@ and A = U diag(s) Vᵀ, so ``V`` is what NumPy and SciPy return transposed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +84,7 @@ class SVD(Frozen):
 
     def matrix(self) -> NDArray:
         """Multiply the factors: the sum of the rank-one terms sᵢuᵢvᵢᵀ :eq:`eq-svd-sum`."""
+        room_for(*self._shape, "The matrix", "(U[:9] * s) @ V.T are its first nine rows.")
         return (self.U * self.s) @ self.V.T
 
     def truncate(self, k: int) -> SVD:
@@ -135,17 +137,19 @@ def is_svd(
     check_factors(*arrays)
     precision = max(float(np.finfo(array.dtype).eps) for array in arrays)
     tol = precision ** (2 / 3) if tol is None else tolerance(tol)
-    A, U, s, V = (array.astype(float) for array in arrays)
-    scale = max(np.abs(A).max(), s.max(initial=0.0)) or 1.0
+    A, U, s, V = (array.astype(float, copy=False) for array in arrays)
+    scale = max(A.max(), -A.min(), s.max(initial=0.0)) or 1.0
     with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity in U or V: no SVD
         residuals = _residuals(A / scale, U, s / scale, V)
         return all(np.abs(residual).max(initial=0.0) <= tol for residual in residuals)
 
 
-def _residuals(A: NDArray, U: NDArray, s: NDArray, V: NDArray) -> list[NDArray]:
-    """Return what is left of both sets of equations, of both lengths, and of A itself."""
-    units = [W.T @ W - np.eye(s.size) for W in (U, V)]
-    return [*units, A @ V - U * s, A.T @ U - V * s, A - (U * s) @ V.T]
+def _residuals(A: NDArray, U: NDArray, s: NDArray, V: NDArray) -> Iterator[NDArray]:
+    """Yield what is left of both lengths, of both sets of equations, and of A itself."""
+    yield from (W.T @ W - np.eye(s.size) for W in (U, V))
+    yield A @ V - U * s
+    yield A.T @ U - V * s
+    yield A - (U * s) @ V.T
 
 
 def full_svd(A: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:

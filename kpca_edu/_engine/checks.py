@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from .memory import room_for
+
 __all__ = [
     "ConvergenceWarning",
     "check_columns",
@@ -79,7 +81,10 @@ are samples of one feature, X.reshape(1, -1) if they are the features of one sam
             f"at least one row and one column are needed."
         )
     if missing:
-        _finite(np.where(np.isnan(array), 0.0, array), name)
+        with np.errstate(all="ignore"):
+            bad = not np.isfinite(array.sum()) and np.isinf(array).any()
+        if bad:
+            _finite(np.where(np.isnan(array), 0.0, array), name)
         return array
     return _finite(array, name) if check_finite else array
 
@@ -297,8 +302,11 @@ def check_columns(X: Any, d: int, columns: Sequence[str] | None = None, name: st
     )
 
 
-def check_scores(Z: ArrayLike, k: int, name: str = "Z") -> NDArray:
-    """Return Z as a matrix with a column for each of the model's k components."""
+def check_scores(Z: ArrayLike, k: int, name: str = "Z", *, width: int = 0) -> NDArray:
+    """Return Z as a matrix with a column for each of the model's k components.
+
+    width : so many numbers will be made of each row; what can't fit in memory is refused.
+    """
     if k == 0 and np.ndim(Z) == 2 and np.shape(Z)[1] == 0:
         return np.asarray(Z, float)
     Z = data_matrix(Z, name)
@@ -307,6 +315,7 @@ def check_scores(Z: ArrayLike, k: int, name: str = "Z") -> NDArray:
             f"{name} has {Z.shape[1]} columns and the model {k} components: "
             f"a column of scores for each is needed, as encode gives them."
         )
+    room_for(len(Z), width, "What is made of Z", "take some rows of Z at a time.")
     return Z
 
 
@@ -370,6 +379,11 @@ def real_array(A: ArrayLike, name: str) -> NDArray:
         raise ValueError(
             f"{name} is a sparse matrix: this function works on dense arrays. "
             f"Use {name}.toarray() if it fits in memory."
+        )
+    if isinstance(A, LinearOperator):
+        raise ValueError(
+            f"{name} is a LinearOperator: this function works on dense arrays. "
+            f"Use {name} @ np.eye({A.shape[1]}) if that fits in memory."
         )
     if np.ma.is_masked(A):
         raise ValueError(

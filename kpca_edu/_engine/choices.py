@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .checks import component_count, data_matrix, is_number, orthonormal_columns, row_folds
 from .factors import rescaled
+from .memory import room_for
 from .progress import with_progress
 from .tables import centred_table
 
@@ -20,6 +21,7 @@ __all__ = [
     "largest_k",
     "over_folds",
     "rows_and_axes",
+    "squared_lacks",
     "tried",
     "two_columns",
 ]
@@ -53,16 +55,20 @@ def over_folds(
     return np.sum([values[:shortest] for values in curves], axis=0)
 
 
-def at_a_time(count: int, entries: int) -> list[NDArray]:
-    """Split 0, 1, … count − 1 into runs: so many tables of so many entries stay in a cache."""
+def at_a_time(count: int, entries: int, left: int = 0) -> list[NDArray]:
+    """Split 0, 1, … count − 1 into runs: so many tables of so many entries stay in a cache.
+
+    left : so many numbers are kept of each table.
+    """
+    room_for(count, left + 1, "What is kept of each table", "ask for fewer of them.")
     size = max(1, CACHED // entries)
     return np.split(np.arange(count), range(size, count, size))
 
 
 def components_of_table(X: ArrayLike, k: int) -> int:
-    """Return k as a number of components, from 0 up, that a table X can have."""
+    """Return k as a number of components, from 1 up, that a table X can have."""
     n, d = np.shape(X)
-    return component_count(k, min(n, d), f"a {n}×{d} matrix")
+    return component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
 
 
 def largest_k(max_k: int | None, most: int, of: str) -> int:
@@ -88,6 +94,23 @@ def tried(max_k: int | None, most: int) -> range:
 def rows_and_axes(Y: ArrayLike, V: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return Y : (m, d) and V : (d, k) as matrices of floats; the columns of V are orthonormal."""
     return data_matrix(Y, "Y"), orthonormal_columns(V, "V")
+
+
+def squared_lacks(Y: NDArray, V: NDArray, alone: float) -> NDArray:
+    """Return the sum of squares of what k directions lack of each entry, for k = 0 … r: (r + 1,).
+
+    Y : (m, d) rows less the mean, V : (d, r) orthonormal columns. Plainly, it is
+    ``[np.sum(held_out_residuals(Y, V[:, :k]) ** 2) for k in range(r + 1)]``. Here each direction
+    is taken off the rest of those before: O(md) a direction, and memory for one table more.
+    """
+    lacks, rest, free = [np.vdot(Y, Y)], Y.copy(), np.ones(len(V))
+    whole = np.einsum("ij,ij->j", Y, Y)
+    for z, v in zip((Y @ V).T, V.T, strict=True):
+        rest -= np.outer(z, v)
+        free -= v**2  # 1 − leverage
+        squares, told = np.einsum("ij,ij->j", rest, rest), free > alone
+        lacks.append(np.sum(np.where(told, squares / np.where(told, free, 1.0) ** 2, whole)))
+    return np.array(lacks)
 
 
 def in_squared_units(values: NDArray, unit: float) -> NDArray:

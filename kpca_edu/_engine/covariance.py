@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .checks import data_matrix, flag, real_array, symmetric_map, tell
 from .eigen import SMALL, top_eigenpairs
+from .memory import room_for
 from .sums import column_means
 
 __all__ = [
@@ -30,14 +31,15 @@ __all__ = [
 ]
 
 TIE = 1e-8  # numbers that differ by less, relatively, count as equal: rounding decides nothing
+KEPT = 4  # rows of C for each row of M that are kept
 FORMED = 2000  # up to so many features C itself is formed once many of its rows are known
 
 
 class Covariance:
     """C = M, or C = MᵀM if M is a root: for data at least twice as wide as high, C is not formed.
 
-    Of a C that is not formed, rows are computed as they are needed, each once. ``unit`` is what C
-    was divided by.
+    Of a C that is not formed, rows are computed as they are needed, and kept while they take no
+    more than four times the room of M. ``unit`` is what C was divided by.
     """
 
     def __init__(self, M: NDArray, *, root: bool = False, unit: float = 1.0):
@@ -107,16 +109,20 @@ class Covariance:
         if variance <= 0:
             return self
         weights = score @ self.M / variance if self.root else score / variance
-        rest = Covariance(self.M - np.outer(score, weights), root=self.root)
+        taken = np.outer(score, weights)
+        rest = Covariance(np.subtract(self.M, taken, out=taken), root=self.root)
         rest.at_first = self.diagonal() if self.at_first is None else self.at_first
         gone = rest.diagonal() <= 1e-10 * rest.at_first
-        rest.M[:, gone] = 0.0
-        if not self.root:
+        if gone.any():
+            rest.M[:, gone] = 0.0
+        if gone.any() and not self.root:
             rest.M[gone] = 0.0
         return rest
 
     def _some_rows(self, T: NDArray) -> list[NDArray]:
         new = [j for j in T.tolist() if j not in self._rows]
+        if len(self._rows) + len(new) > KEPT * len(self.M):
+            self._rows, new = {}, T.tolist()
         if new:
             self._rows.update(zip(new, self.M[:, new].T @ self.M, strict=True))
         return [self._rows[j] for j in T.tolist()]
@@ -146,6 +152,8 @@ def covariance_of(X: ArrayLike, gram: bool) -> tuple[Covariance, NDArray]:
     root = M / np.sqrt(n * total)
     wide = 2 * n <= d
     unit = power_of_two(total, 2 * exponent)
+    if not wide:
+        room_for(d, d, "The covariance matrix", "take fewer features.")
     return Covariance(root if wide else root.T @ root, root=wide, unit=unit), mean
 
 

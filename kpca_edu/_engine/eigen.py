@@ -13,9 +13,17 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from .centering import center_in_place
+from .memory import room_for
 from .panels import SymmetricPanels
 
-__all__ = ["Eigenpairs", "GramOperator", "block_lanczos", "lanczos_pays", "top_eigenpairs"]
+__all__ = [
+    "Eigenpairs",
+    "GramOperator",
+    "basis_size",
+    "block_lanczos",
+    "lanczos_pays",
+    "top_eigenpairs",
+]
 
 BLOCK = 8  # vectors multiplied at once; a matrix in memory is read once for all of them
 FEW = 4  # so many by an operator, which takes its time for each
@@ -79,6 +87,11 @@ def lanczos_pays(n: int, k: int) -> bool:
     return 14 * (k + BLOCK) <= n
 
 
+def basis_size(n: int, k: int, block: int = BLOCK) -> int:
+    """Return how many columns of length n block Lanczos has in memory to find k eigenpairs."""
+    return max(min(n // 5, 4 * k + 45 * BLOCK), k + (PROBES + 1) * block)
+
+
 def top_eigenpairs(
     K: Symmetric, k: int, *, center: bool = False, overwrite: bool = False, tol: float = 0.0
 ) -> Eigenpairs:
@@ -116,7 +129,8 @@ def block_lanczos(
     looks for larger ones beside those that were found, until the best that it can find has settled.
     """
     n, block = len(K), BLOCK if isinstance(K, np.ndarray | SymmetricPanels) else FEW
-    size = max(min(n // 5, 4 * k + 45 * BLOCK), k + (PROBES + 1) * block)
+    size = basis_size(n, k, block)
+    room_for(n, size, f"The basis for k={k} eigenvectors", "ask for fewer of them.")
     space = _KrylovSpace(K, size, center, block)
     lowest, confirmed, unchecked = np.inf, None, 0
     for _ in range(max_steps):

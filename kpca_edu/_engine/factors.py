@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .memory import room_for
+
 __all__ = [
     "across",
     "check_factors",
@@ -23,8 +25,11 @@ def numpy_svd(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Return U, s and V (not Vᵀ) of NumPy's SVD, with min(n, d) columns in U and V.
 
     Costs O(nd min(n, d)). A wide matrix is transposed first: LAPACK takes a third less time then.
+    It works on a copy of A.
     """
-    if A.shape[0] < A.shape[1]:
+    n, d = A.shape
+    room_for(n, d, "A copy of the matrix", "randomized_svd(A, k) multiplies by A itself.")
+    if n < d:
         V, s, Ut = np.linalg.svd(A.T, full_matrices=False)
         return Ut.T, s, V
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
@@ -49,7 +54,7 @@ def unit_scale(A: NDArray) -> tuple[NDArray, float]:
 
     The squares of what is returned don't overflow, and the largest doesn't underflow.
     """
-    scale = float(np.abs(A).max()) or 1.0
+    scale = max(float(A.max()), -float(A.min())) or 1.0
     return A / A.dtype.type(scale), scale
 
 
@@ -72,6 +77,7 @@ def tail_norms(s: NDArray) -> NDArray:
 def complement(U: NDArray) -> NDArray:
     """Return n − r orthonormal columns, orthogonal to the r orthonormal ones of U. Costs O(n³)."""
     n, r = U.shape
+    room_for(n, n, "A full basis", "thin_svd(A) has all that is not zero.")
     return np.linalg.qr(U, mode="complete")[0][:, r:] if r else np.eye(n, dtype=U.dtype)
 
 

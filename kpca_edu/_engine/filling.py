@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import ConvergenceWarning, data_matrix, finite_array, tell
+from .memory import room_for
 from .tables import power_of_two
 
 __all__ = ["KnownPart", "known_part", "nearest_of_rank", "settle"]
@@ -58,6 +59,7 @@ def known_part(X: ArrayLike, unknown: ArrayLike) -> KnownPart:
             f"unknown is an array of {unknown.dtype} with shape {unknown.shape}: True or False "
             f"is needed for each entry of X, which has shape {X.shape}."
         )
+    room_for(unknown.size, 2, "What is known of the tables", "give fewer masks at a time.")
     shape, unknown = unknown.shape, unknown.reshape(-1, *X.shape)
     X = data_matrix(np.where(unknown.all(axis=0), 0.0, X).astype(float))
     X = np.where(unknown, 0.0, X)

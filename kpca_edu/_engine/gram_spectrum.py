@@ -30,6 +30,7 @@ __all__ = [
     "gram_in_memory",
     "is_share",
     "positive_eigenpairs",
+    "refuse_large_gram",
     "squared_length",
 ]
 
@@ -79,7 +80,16 @@ def gram_in_memory(
     read-only: it may be the callable's own.
     """
     clip, progress = flag(clip, "clip"), flag(progress, "progress")
-    n = sample_count(X)
+    half = refuse_large_gram(kernel, sample_count(X), k, clip)
+    if not isinstance(kernel, Kernel):
+        return checked_gram(kernel(X, X), sample_count(X), "kernel(X, X)")
+    if half and not clip:
+        return SymmetricPanels(lower_panels(kernel, X, progress))
+    return mirrored_gram(kernel, X, progress)
+
+
+def refuse_large_gram(kernel: Any, n: int, k: float, clip: bool = False) -> bool:
+    """Refuse a Gram matrix of n samples that can't fit; tell whether half of it is enough."""
     half = isinstance(kernel, Kernel) and lanczos_pays(n, FIRST_GUESS if is_share(k) else int(k))
     refuse_beyond_memory(
         8.0 * n**2 / (2 if half and not clip else 1),
@@ -87,11 +97,7 @@ def gram_in_memory(
         "kernel PCA of features needs far less. See fit_kernel_pca_features with nystrom(X, m, "
         "kernel) or fourier_features(d, m, sigma).",
     )
-    if not isinstance(kernel, Kernel):
-        return checked_gram(kernel(X, X), sample_count(X), "kernel(X, X)")
-    if half and not clip:
-        return SymmetricPanels(lower_panels(kernel, X, progress))
-    return mirrored_gram(kernel, X, progress)
+    return half
 
 
 def checked_gram(K: ArrayLike, n: int | None = None, name: str = "K") -> NDArray:

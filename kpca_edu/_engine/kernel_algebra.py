@@ -410,6 +410,7 @@ def gradient_arguments(
             f"W is {weights.shape[0]}×{weights.shape[1]}: a weight for each pair is needed, "
             f"{m}×{n} for {m} rows of T and {n} of X."
         )
+    room_for(m, n, "The matrix of kernel values", "take fewer rows of T at a time.")
     return points, samples, weights
 
 

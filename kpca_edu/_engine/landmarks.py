@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 
-from .checks import data_matrix
+from .checks import data_matrix, is_number
 from .inner_products import row_samples
 from .kernel_algebra import Kernel
+from .memory import room_for
 from .panels import map_rows
+from .progress import with_progress
 
 __all__ = [
     "LANDMARKS",
     "choose_landmarks",
+    "landmark_count",
     "leverage_scores",
     "random_pivots",
     "rows_of",
@@ -25,6 +29,7 @@ __all__ = [
 ]
 
 LANDMARKS = ("uniform", "kmeans", "leverage", "pivoted")
+ROUNDS = 10  # of k-means: landmarks need no more
 DIAGONAL_BLOCK = 16  # samples at a time whose κ(x, x) a callable is asked for
 
 
@@ -63,7 +68,18 @@ class _Rows:
         return self.X[places]
 
 
-def choose_landmarks(X: Any, m: int, kernel: Callable, how: str, rng: np.random.Generator) -> Any:
+def landmark_count(m: int, n: int) -> int:
+    """Return m as a number of landmarks that n samples can give."""
+    if not is_number(m, Integral) or not 1 <= m <= n:
+        raise ValueError(
+            f"m={m!r} landmarks asked of {n} samples: a whole number from 1 to {n} is needed."
+        )
+    return int(m)
+
+
+def choose_landmarks(
+    X: Any, m: int, kernel: Callable, how: str, rng: np.random.Generator, progress: bool = False
+) -> Any:
     """Return m landmarks: rows of X, or centres of its clusters.
 
     "uniform" costs nothing; "kmeans" O(nmd) a round, dense rows only; "leverage" and "pivoted" nm
@@ -71,15 +87,16 @@ def choose_landmarks(X: Any, m: int, kernel: Callable, how: str, rng: np.random.
     """
     rows = rows_of(row_samples(X) if isinstance(kernel, Kernel) else X)
     n = len(rows)
+    room_for(m, m, "The Gram matrix of the landmarks", "take fewer landmarks m.")
     if how == "kmeans":
-        return _centers(rows, m, rng)
+        return _centers(rows, m, rng, progress)
     if how == "uniform" or m == n:
         places = rng.choice(n, m, replace=False)
     elif how == "pivoted":
-        places = random_pivots(kernel, rows, m, rng)
+        places = random_pivots(kernel, rows, m, rng, progress)
     else:
         first = _picked(rows, rng.choice(n, m, replace=False))
-        scores = leverage_scores(kernel, rows, first)
+        scores = leverage_scores(kernel, rows, first, progress)
         places = rng.choice(n, m, replace=False, p=scores / scores.sum())
     return _picked(rows, np.sort(places))
 
@@ -88,7 +105,7 @@ def _picked(rows: Any, places: NDArray) -> Any:
     return rows.pick(places) if hasattr(rows, "pick") else rows[places]
 
 
-def _centers(rows: Any, m: int, rng: np.random.Generator) -> NDArray:
+def _centers(rows: Any, m: int, rng: np.random.Generator, progress: bool = False) -> NDArray:
     if not isinstance(rows, np.ndarray):
         raise ValueError(
             'landmarks="kmeans" needs samples that have means, rows of numbers: choose "uniform" '
@@ -97,20 +114,22 @@ def _centers(rows: Any, m: int, rng: np.random.Generator) -> NDArray:
     if m == len(rows):
         return rows.copy()
     X = rows.astype(float, copy=False)
+    centers = spread_rows(X, m, rng, progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an empty cluster keeps its centre, which serves as well
-        centers, _ = kmeans2(X, spread_rows(X, m, rng), iter=10, minit="matrix")
+        for _ in with_progress(range(ROUNDS), progress, "k-means"):
+            centers, _ = kmeans2(X, centers, iter=1, minit="matrix")
     return centers.astype(rows.dtype, copy=False)
 
 
-def spread_rows(X: NDArray, m: int, rng: np.random.Generator) -> NDArray:
+def spread_rows(X: NDArray, m: int, rng: np.random.Generator, progress: bool = False) -> NDArray:
     """Return m rows, drawn one by one with chances ∝ the squared distance to those drawn before.
 
     The seeds of k-means++ in O(nmd); where all distances are zero, any row is taken.
     """
     chosen = [int(rng.integers(len(X)))]
     nearest = np.full(len(X), np.inf)
-    for _ in range(m - 1):
+    for _ in with_progress(range(m - 1), progress, "first centres"):
         np.minimum(nearest, ((X - X[chosen[-1]]) ** 2).sum(axis=1), out=nearest)
         total = np.cumsum(nearest)
         place = np.searchsorted(total, rng.random() * total[-1], side="right")
@@ -118,7 +137,7 @@ def spread_rows(X: NDArray, m: int, rng: np.random.Generator) -> NDArray:
     return X[chosen]
 
 
-def leverage_scores(kernel: Callable, rows: Any, first: Any) -> NDArray:
+def leverage_scores(kernel: Callable, rows: Any, first: Any, progress: bool = False) -> NDArray:
     """Return estimates of the ridge leverage φᵀ(C + λI)⁻¹φ ≤ 1 of all samples, (n,).
 
     C = Σφφᵀ is known on the span of the first choice of landmarks, and taken as zero beyond, so
@@ -129,18 +148,25 @@ def leverage_scores(kernel: Callable, rows: Any, first: Any) -> NDArray:
     lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)
     kept = lam > len(lam) * np.finfo(lam.dtype).eps * lam[-1]
     root, half = U[:, kept] / np.sqrt(lam[kept]), max(1, len(lam) // 2)
-    F = map_rows(lambda block: np.asarray(kernel(block, first)) @ root, _samples(rows), len(lam))
+
+    def features(block: Any) -> NDArray:
+        return np.asarray(kernel(block, first)) @ root
+
+    F = map_rows(features, _samples(rows), len(lam), progress)
     own = _diagonal(kernel, rows)
     rest = np.maximum(own - np.sum(F**2, axis=1), 0)
     mu, W = np.linalg.eigh(F.T @ F)
     tail = float(rest.sum() + np.maximum(mu[:-half], 0).sum())
     ridge = max(tail / half, float(np.finfo(float).eps * own.sum()), 1e-300)
-    scores = np.sum((F @ W) ** 2 / (np.maximum(mu, 0) + ridge), axis=1) + rest / ridge
+    F = F @ (W / np.sqrt(np.maximum(mu, 0) + ridge))
+    scores = np.einsum("ij,ij->i", F, F) + rest / ridge
     scores = np.minimum(scores, 1)
     return scores + 1e-3 * scores.mean() + 1e-300  # every sample keeps a chance
 
 
-def random_pivots(kernel: Callable, rows: Any, m: int, rng: np.random.Generator) -> NDArray:
+def random_pivots(
+    kernel: Callable, rows: Any, m: int, rng: np.random.Generator, progress: bool = False
+) -> NDArray:
     """Return the places of m samples, each drawn with chances ∝ what those before it leave over.
 
     Randomly pivoted Cholesky: the rest of κ(x, x) is updated after each choice, at n kernel
@@ -149,17 +175,18 @@ def random_pivots(kernel: Callable, rows: Any, m: int, rng: np.random.Generator)
     n = len(rows)
     rest, places = np.maximum(_diagonal(kernel, rows), 0), np.empty(m, int)
     nothing = 10 * n * np.finfo(float).eps * float(rest.max())
-    F = np.zeros((n, m))
-    for i in range(m):
+    room_for(n, m, "The kernel values of all samples and landmarks", "take fewer landmarks m.")
+    F = np.zeros((m, n))  # so that what is read in each step lies in one piece
+    for i in with_progress(range(m), progress, "pivots"):
         if (total := np.cumsum(rest))[-1] <= nothing:
             others = np.setdiff1d(np.arange(n), places[:i])
             places[i:] = rng.choice(others, m - i, replace=False)
             break
         j = int(min(np.searchsorted(total, rng.random() * total[-1], side="right"), n - 1))
         column = np.asarray(kernel(_samples(rows), _picked(rows, np.array([j]))), float)[:, 0]
-        column = column - F[:, :i] @ F[j, :i]
-        F[:, i] = column / np.sqrt(max(column[j], rest[j]))
-        rest, places[i] = np.maximum(rest - F[:, i] ** 2, 0), j
+        column = column - F[:i, j] @ F[:i]
+        F[i] = column / np.sqrt(max(column[j], rest[j]))
+        rest, places[i] = np.maximum(rest - F[i] ** 2, 0), j
         rest[j] = 0
     return places
 

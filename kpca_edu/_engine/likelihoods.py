@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .panels import row_blocks
+
 __all__ = ["judged", "log_likelihoods", "parameter_counts"]
 
 
@@ -36,11 +38,13 @@ def log_likelihoods(lam: NDArray, V: NDArray, R: NDArray) -> NDArray:
     all other directions, the mean of the rest, so the squared scores of the rows are all that
     is needed: one product R V for all k, where a model each would take r of them.
     """
-    lam, V, R = lam.astype(float), V.astype(float), R.astype(float)
+    lam, V, R = lam.astype(float), V.astype(float), R.astype(float, copy=False)
     (n, d), r = R.shape, V.shape[1]
-    Z = R @ V
-    along = np.sum(Z**2, axis=0)
-    outside = float(np.sum((R - Z @ V.T) ** 2))
+    along, outside = np.zeros(r), 0.0
+    for start, stop in row_blocks(n, d):
+        Z = R[start:stop] @ V
+        along += np.sum(Z**2, axis=0)
+        outside += float(np.sum((R[start:stop] - Z @ V.T) ** 2))
     k = np.arange(r)
     sigma2 = np.cumsum(lam[::-1])[::-1][:r] / (d - k)
     log_det = _sums_before(np.log(lam[:r])) + (d - k) * np.log(sigma2)

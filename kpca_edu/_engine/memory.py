@@ -14,9 +14,10 @@ SMALL = 2.0**28  # bytes that are there on every machine, without a look
 def available_memory() -> float:
     """Return how many bytes can still be had; infinity where the system does not tell.
 
-    Linux tells what is free and what a container may take; elsewhere all memory that is there.
+    Linux tells what is free, and what a container or a process (ulimit -v) may take; elsewhere it
+    is all memory that is there.
     """
-    limits = [_container_limit()]
+    limits = [_container_limit(), _process_limit()]
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = next(line for line in lines if line.startswith("MemAvailable"))
@@ -49,6 +50,19 @@ def _container_limit() -> float:
         used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
         return float(limit) - float(used)
     except (OSError, ValueError):  # no container, or "max"
+        return float("inf")
+
+
+def _process_limit() -> float:
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return float("inf")
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return float(limit - pages * resource.getpagesize())
+    except (ImportError, OSError, ValueError):  # Windows has no such limit
         return float("inf")
 
 

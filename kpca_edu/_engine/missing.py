@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .checks import check_columns, data_matrix
 from .gaussian import refuse_out_of_range
+from .memory import room_for
 from .panels import BLOCK_ENTRIES
 from .sums import column_means
 
@@ -146,7 +147,9 @@ def with_holes(X: Any) -> Table:
     """Return X, (n, d) with NaN for what is missing, as a table; a table is returned as it is."""
     if isinstance(X, Table):
         return X
-    X = data_matrix(X, missing=True).astype(float)
+    X = data_matrix(X, missing=True)
+    room_for(len(X), 2 * X.shape[1], "X, and what is left of it", "take some rows at a time.")
+    X = X.astype(float)
     seen = ~np.isnan(X)
     X[~seen] = 0.0
     return _table(X, seen)

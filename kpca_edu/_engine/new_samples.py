@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .checks import check_columns, column_names, data_matrix, real_array
 from .inner_products import row_samples, sample_count
 from .kernel_algebra import Kernel
+from .memory import room_for
 
 __all__ = ["given_diagonal", "given_rows", "own_samples"]
 
@@ -48,6 +49,8 @@ def given_rows(
     """Return κ(t, xᵢ) : (m, n), as the user's callable gives it, or T itself if there is none."""
     if kernel is not None and columns is not None and column_names(T) is not None:
         check_columns(T, len(columns), columns, "T")
+    if kernel is not None:
+        room_for(sample_count(T, "T"), n, "The matrix of kernel values", "take fewer rows of T.")
     K_t = data_matrix(T if kernel is None else kernel(T, X), "K_test")
     if K_t.shape[1] != n:
         raise ValueError(

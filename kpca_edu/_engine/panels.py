@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .memory import room_for
 from .progress import with_progress
 
 __all__ = ["BLOCK_ENTRIES", "SymmetricPanels", "lower_panels", "map_rows", "mirrored", "row_blocks"]
@@ -31,7 +32,9 @@ def row_blocks(n: int, width: int, least: int = 1) -> Iterator[tuple[int, int]]:
     return ((start, min(start + step, n)) for start in range(0, n, step))
 
 
-def map_rows(function: Callable[[Any], NDArray], X: Any, width: int) -> NDArray:
+def map_rows(
+    function: Callable[[Any], NDArray], X: Any, width: int, progress: bool = False
+) -> NDArray:
     """Return function(X), (n, width), from blocks of rows: little beyond the result is in memory.
 
     What has no rows that can be cut, such as a list of texts, is mapped whole.
@@ -43,9 +46,10 @@ def map_rows(function: Callable[[Any], NDArray], X: Any, width: int) -> NDArray:
     if len(blocks) <= 1:
         return function(X)
     first = function(X[slice(*blocks[0])])
+    room_for(n, first.shape[1], "The result", "take some rows at a time.")
     out = np.empty((n, first.shape[1]), first.dtype)
     out[slice(*blocks[0])] = first
-    for start, stop in blocks[1:]:
+    for start, stop in with_progress(blocks[1:], progress, "rows"):
         out[start:stop] = function(X[start:stop])
     return out
 

@@ -15,7 +15,8 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from .checks import generator
-from .eigen import GramOperator, lanczos_pays, top_eigenpairs
+from .eigen import GramOperator, basis_size, lanczos_pays, top_eigenpairs
+from .memory import available_memory, room_for
 from .pca_checks import MEAN_ROUNDING, Data, is_fraction, refuse_overflow
 from .sums import column_means, gram_matrix, scatter_matrix, sum_of_squares
 
@@ -73,6 +74,7 @@ class Centered(LinearOperator):
 
     def array(self) -> NDArray:
         """Form X_c: (n, d)."""
+        room_for(*self.shape, "A centred copy of X", 'choose solver="lanczos" or "randomized".')
         return self.X - self.mean
 
     def scatter(self) -> NDArray:
@@ -124,7 +126,9 @@ class Centered(LinearOperator):
             if small < order:
                 way_out = f'choose solver="{"gram" if small == self.shape[0] else "covariance"}"'
             else:
-                most = next(k for k in range(small, -1, -1) if lanczos_pays(small, k))
+                room = available_memory() / small / self.dtype.itemsize  # columns of a basis
+                ks = (k for k in range(small, -1, -1) if basis_size(small, k) <= room or k == 0)
+                most = next(k for k in ks if lanczos_pays(small, k))
                 way_out = f"ask for at most k={most}, which can be found without it"
             raise ValueError(
                 f"For that the {order}×{order} matrix {what} is needed, and takes "
@@ -170,6 +174,8 @@ def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) ->
     k=None keeps all with s > 0, a share as few as have that part of the squares. Beyond the rank
     s is zero, and the columns of V are arbitrary and orthonormal.
     """
+    if k is not None and not is_fraction(k):
+        room_for(X_c.shape[1], int(k), "The directions", "ask for fewer components.")
     data, rng = X_c.in_range(), generator(rng)
     with np.errstate(over="ignore", invalid="ignore"):  # refused by _check_range
         found = solve(data, k, rng) if k != 0 else _nothing(data)

@@ -26,6 +26,7 @@ from .checks import (
     symmetric_map,
     whole_number,
 )
+from .memory import room_for
 
 __all__ = [
     "Map",
@@ -183,6 +184,7 @@ def unit_vector(v: ArrayLike, X: Map, name: str = "v") -> NDArray:
 def start_vector(X: Map, start: ArrayLike | None, rng: Rng) -> NDArray:
     """Return the given start, or one that is uniform on the sphere, with length one."""
     if start is None:
+        room_for(sum(X.shape), 1, "A pair of singular vectors", "take a part of X.")
         start = generator(rng).standard_normal(X.shape[1])
     return unit_vector(start, X, "start")
 
@@ -190,6 +192,7 @@ def start_vector(X: Map, start: ArrayLike | None, rng: Rng) -> NDArray:
 def gaussian(X: Map, size: int, rng: Rng) -> NDArray:
     """Return a d×size Gaussian matrix, with no more columns than X has rows or columns."""
     size = min(whole_number(size, "size", least=1), *X.shape)
+    room_for(sum(X.shape), size, "What is multiplied by X, and the product", "take fewer columns.")
     return generator(rng).standard_normal((X.shape[1], size)).astype(X.dtype)
 
 
@@ -278,4 +281,6 @@ def triplets_of(found: Any, X: Map) -> tuple[NDArray, NDArray, NDArray]:
 def triplet_count(X: Map, k: int) -> int:
     """Return k as a number of singular triplets that a matrix of this shape can have."""
     n, d = X.shape
-    return component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
+    k = component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
+    room_for(n + d, k, "The singular vectors", "ask for fewer components.")
+    return k

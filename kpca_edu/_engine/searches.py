@@ -69,13 +69,14 @@ def in_blocks(
     width: int,
     progress: bool = False,
     title: str = "Pre-images",
+    least: int = LEAST_ROWS,
 ) -> tuple[NDArray, ...]:
     """Solve for blocks of the m rows and join what comes: an m×width matrix need not exist.
 
     Blocks have a quarter of a million entries, so that the few matrices which a step goes through
     stay in the cache, and at least sixteen rows, so that products with them are not slow.
     """
-    blocks = [slice(start, stop) for start, stop in row_blocks(m, 4 * width, least=LEAST_ROWS)]
+    blocks = [slice(start, stop) for start, stop in row_blocks(m, 4 * width, least=least)]
     parts = [solve(block) for block in with_progress(blocks, progress, title)]
     if len(parts) == 1:
         return parts[0]

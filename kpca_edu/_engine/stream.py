@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .checks import component_count, data_matrix, flag, real_array, whole_number
 from .eigen import top_eigenpairs
+from .memory import room_for
 
 __all__ = [
     "Checkpoint",
@@ -91,6 +92,7 @@ def shifted_sums(X: NDArray, point: NDArray) -> tuple[NDArray, NDArray]:
     and the memory of a second block.
     """
     n, d = X.shape
+    room_for(d, d, "The scatter matrix", "frequent_directions and oja_directions work without it.")
     squares, rest, step = np.zeros((d, d)), np.zeros(d), max(1024, 2**16 // d)
     ones = np.ones(min(n, step))
     for start in range(0, n, step):

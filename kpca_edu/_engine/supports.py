@@ -80,11 +80,16 @@ def sparse_start(
         return nets_with_counts(C, starts, counts, ridge, steps, progress)
     if l1 is None or not l1.any():
         return starts[0], RidgeNets(C, starts[0].shape[1], ridge)
-    return best_start(C, starts, l1, ridge, steps), ElasticNets(C, l1, ridge)
+    return best_start(C, starts, l1, ridge, steps, progress), ElasticNets(C, l1, ridge)
 
 
 def best_start(
-    C: Covariance, starts: list[NDArray], l1: NDArray, ridge: float, steps: Steps
+    C: Covariance,
+    starts: list[NDArray],
+    l1: NDArray,
+    ridge: float,
+    steps: Steps,
+    progress: bool = False,
 ) -> NDArray:
     """Return the start from which the criterion with these penalties gets lower.
 
@@ -94,7 +99,8 @@ def best_start(
     values: list[float] = []
     for A in starts:
         try:
-            run = alternate(C, A, ElasticNets(C, l1, ridge), ridge, steps, tol=1e-4, max_iter=50)
+            nets = ElasticNets(C, l1, ridge)
+            run = alternate(C, A, nets, ridge, steps, tol=1e-4, max_iter=50, progress=progress)
             values.append(run.history[-1])
         except ZeroColumn:
             values.append(np.inf)
@@ -128,7 +134,7 @@ def nets_with_counts(
         refitted = steps.refit(C, found.nets(found.A))
         variances = steps.adjusted(refitted.T @ (C @ refitted))
         better = variances.sum() > best and variances.min() > 1e-9 * variances.max()
-        if better and _keep_their_penalties(C, *found, ridge, steps):
+        if better and _keep_their_penalties(C, *found, ridge, steps, progress):
             best, chosen = variances.sum() / 0.99, found
     return (A, FixedNets(B)) if chosen is None else chosen
 
@@ -226,10 +232,15 @@ def _truncated(X: NDArray, count: int) -> NDArray:
 
 
 def _keep_their_penalties(
-    C: Covariance, A: NDArray, nets: HeldNets, ridge: float, steps: Steps
+    C: Covariance,
+    A: NDArray,
+    nets: HeldNets,
+    ridge: float,
+    steps: Steps,
+    progress: bool = False,
 ) -> bool:
     """Tell whether each column is still the elastic net of its penalty after 150 rounds."""
-    run = alternate(C, A, nets, ridge, steps, tol=1e-7, max_iter=150)
+    run = alternate(C, A, nets, ridge, steps, tol=1e-7, max_iter=150, progress=progress)
     Q, CA = Quadratic(C, ridge), C @ run.A
     ends = [stretch(Q, c, T, s) for c, T, s in zip(CA.T, nets.supports, nets.signs, strict=True)]
     inside = [end.low <= l1 <= end.high for end, l1 in zip(ends, nets.l1, strict=True)]
@@ -245,9 +256,10 @@ def alternate(
     *,
     tol: float,
     max_iter: int,
+    progress: bool = False,
 ) -> Alternation:
     """Run the alternation of the nets with Procrustes to its end."""
-    run = Alternation(A, nets, steps.procrustes, tol=tol, max_iter=max_iter)
+    run = Alternation(A, nets, steps.procrustes, tol=tol, max_iter=max_iter, trial_bar=progress)
     for A in run:
         B = nets(A)
         value = steps.objective(C, A, B, l1=nets.l1, ridge=ridge)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import data_matrix, generator, whole_number
+from .memory import room_for
 from .sums import column_means
 
 __all__ = [
@@ -38,7 +39,9 @@ class CentredTable(NamedTuple):
 def complete_table(X: ArrayLike) -> NDArray:
     """Return X as a matrix of floats; NaN, a value that is missing, gets a sentence of its own."""
     X = data_matrix(X, missing=True)
-    if missing := int(np.isnan(X).sum()):
+    with np.errstate(all="ignore"):
+        missing = 0 if np.isfinite(X.sum()) else int(np.isnan(X).sum())
+    if missing:
         raise ValueError(
             f"X holds NaN: {missing} of its {X.size} values are missing, and a rule that chooses k "
             f"needs a complete table. Fill them in first, with fit_ppca_em(X, k).impute(X), or "
@@ -55,21 +58,24 @@ def centred_table(X: ArrayLike, center: bool = True) -> CentredTable:
     chosen.
     """
     X = complete_table(X)
+    room_for(len(X), 2 * X.shape[1], "A centred copy of X, and its squares", "take fewer rows.")
     eps = 4 * float(np.finfo(X.dtype).eps)
     size = power_of_two(X)
-    X = X.astype(float) / size  # so that squares neither overflow nor vanish
-    Xc = X - column_means(X) if center else X
-    lengths = np.linalg.norm(X, axis=0)
+    Xc = np.divide(X, size, dtype=float)  # so that squares neither overflow nor vanish
+    lengths = np.linalg.norm(Xc, axis=0)
+    if center:
+        Xc -= column_means(Xc)
     varying = np.linalg.norm(Xc, axis=0) > eps * lengths
     if not varying.any():
         raise ValueError(
             f"{'All rows of X are the same up to rounding' if center else 'X is zero'}: "
             f"there is no variance, and no number of components to choose."
         )
-    Xc = np.where(varying, Xc, 0.0)
+    Xc[:, ~varying] = 0.0
     unit = power_of_two(Xc)
     rounding = eps * float(np.linalg.norm(lengths[varying])) / unit
-    return CentredTable(Xc / unit, size * unit, rounding)
+    Xc /= unit
+    return CentredTable(Xc, size * unit, rounding)
 
 
 def scaled_table(X: ArrayLike) -> tuple[NDArray, float]:
@@ -82,7 +88,7 @@ def scaled_table(X: ArrayLike) -> tuple[NDArray, float]:
 
 def power_of_two(A: NDArray) -> float:
     """Return the largest power of two up to the largest modulus in A; 1 if A is zero."""
-    largest = float(np.abs(A).max())
+    largest = max(float(A.max()), -float(A.min()))
     return float(2.0 ** (np.frexp(largest)[1] - 1)) if largest else 1.0
 
 
