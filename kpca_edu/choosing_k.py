@@ -218,7 +218,8 @@ def optimal_shrinkage(s: ArrayLike, beta: float, *, unit: float = 1.0) -> NDArra
     s, beta, unit = seen_sizes(s, beta, unit)
     low, edge = (1 - np.sqrt(beta)) * unit, (1 + np.sqrt(beta)) * unit  # √a and √b
     y = np.maximum(s, edge)  # where s is less, the second root is zero
-    return np.sqrt(y**2 - low**2) * np.sqrt(y**2 - edge**2) / np.where(y > 0, y, 1.0)
+    far, near = np.sqrt(y - low) * np.sqrt(y + low), np.sqrt(y - edge) * np.sqrt(y + edge)
+    return far * (near / np.where(y > 0, y, 1.0))  # no square of y, which might overflow
 
 
 # What predicts best?

@@ -44,6 +44,7 @@ from ._engine.pca_checks import (
     finite_means,
     gram_eigenpairs,
     refuse_constant,
+    refuse_overflow,
     row_vector,
 )
 from ._engine.pca_solvers import (
@@ -205,7 +206,10 @@ def encoder_decoder_loss(X: ArrayLike, E: ArrayLike, D: ArrayLike) -> float:
             f"X {X.shape}, E {E.shape} and D {D.shape} don't fit: for X with d columns, "
             f"E needs shape (d, k) and D shape (k, d)."
         )
-    return float(np.sum((X - (X @ E) @ D) ** 2))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+        loss = float(np.sum((X - (X @ E) @ D) ** 2))
+    refuse_overflow(loss)
+    return loss
 
 
 def center_data(X: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -230,7 +234,10 @@ def covariance_matrix(X: ArrayLike) -> NDArray:
     X_c, _ = center_data(X)
     n, d = X_c.shape
     room_for(d, d, "The covariance matrix", "fit_pca(X, k) works without it.")
-    return X_c.T @ X_c / n
+    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+        C = X_c.T @ X_c / n
+    refuse_overflow(C.diagonal().max())
+    return C
 
 
 def standardize(X: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:

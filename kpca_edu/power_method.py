@@ -334,8 +334,8 @@ def ritz_triplets(X: MatrixLike, Q: ArrayLike) -> tuple[NDArray, NDArray, NDArra
     X = as_map(X)
     Q = orthonormal_block(Q, X, "Q")
     U, R = np.linalg.qr(finite(X @ Q))
-    P, s, Tt = np.linalg.svd(R)  # R = P diag(s) Tᵀ is small
-    return U @ P, s, Q @ Tt.T
+    P, s, Tt = np.linalg.svd(finite(R))  # R = P diag(s) Tᵀ is small
+    return finite(U @ P), finite(s), Q @ Tt.T
 
 
 def subspace_iteration(

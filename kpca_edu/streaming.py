@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._engine.checks import component_count, generator, number, whole_number
 from ._engine.model import Frozen
+from ._engine.pca_checks import refuse_overflow
 from ._engine.progress import with_progress
 from ._engine.stream import (
     Checkpoint,
@@ -43,6 +44,7 @@ from ._engine.stream import (
     tree_sum,
     whole_rows,
 )
+from ._engine.sums import column_means
 from .compare import fix_signs
 from .feature_pca import FeaturePCA
 from .pca import PCA, Rng
@@ -96,7 +98,7 @@ def summarize(block: ArrayLike) -> Moments:
     X = as_block(block)
     if len(X) == 0:
         return Moments(0, np.zeros(X.shape[1]), np.zeros((X.shape[1], X.shape[1])))
-    near = X[:100].mean(axis=0)  # not far from the mean, at no cost
+    near = column_means(X[:100])  # not far from the mean, at no cost
     squares, left = shifted_sums(X, near)  # Σ(x − near)(x − near)ᵀ, and the mean of x − near
     return Moments(len(X), near + left, squares - len(X) * np.outer(left, left))
 
@@ -112,7 +114,9 @@ def merge(a: Moments, b: Moments) -> Moments:
         return b if a.n == 0 else a
     n, gap = a.n + b.n, b.mean - a.mean
     mean = a.mean + gap * (b.n / n)
-    scatter = a.scatter + b.scatter + np.outer(gap, gap) * (a.n * (b.n / n))
+    with np.errstate(over="ignore"):  # refused just below
+        scatter = a.scatter + b.scatter + np.outer(gap, gap) * (a.n * (b.n / n))
+    refuse_overflow(float(np.trace(scatter)))
     return Moments(n, mean, scatter)
 
 
@@ -290,8 +294,9 @@ def shrink(B: NDArray, size: int) -> NDArray:
     The row j is √(s_j² − s²_(size+1)) v_jᵀ :eq:`eq-frequent`.
     """
     _, s, Vt = np.linalg.svd(B, full_matrices=False)
-    lost = s[size] ** 2 if s.size > size else 0.0
-    return np.sqrt(np.maximum(s[:size] ** 2 - lost, 0))[:, None] * Vt[:size]
+    refuse_overflow(s.max())
+    s, lost = s[:size], s[size] if s.size > size else 0.0
+    return (np.sqrt(s - lost) * np.sqrt(s + lost))[:, None] * Vt[:size]  # √(s² − lost²)
 
 
 def centered_blocks(blocks: Iterable[ArrayLike]) -> Iterator[NDArray]:

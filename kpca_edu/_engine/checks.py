@@ -371,6 +371,11 @@ def real_array(A: ArrayLike, name: str) -> NDArray:
             f"{name} is a sparse matrix: this function works on dense arrays. "
             f"Use {name}.toarray() if it fits in memory."
         )
+    if isinstance(A, LinearOperator):
+        raise ValueError(
+            f"{name} is a LinearOperator: this function works on dense arrays. "
+            f"Use {name} @ np.eye({name}.shape[1]) if that fits in memory."
+        )
     if np.ma.is_masked(A):
         raise ValueError(
             f"{name} is a masked array, and its mask would be lost: every entry is needed. "

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .checks import component_count, data_matrix, flag, real_array, whole_number
 from .eigen import top_eigenpairs
+from .inner_products import sample_count
+from .pca_checks import refuse_overflow
 
 __all__ = [
     "Checkpoint",
@@ -27,6 +29,7 @@ __all__ = [
     "encode_block",
     "encoder",
     "feature_map",
+    "features_of",
     "in_block",
     "leading_pairs",
     "mapped",
@@ -93,10 +96,12 @@ def shifted_sums(X: NDArray, point: NDArray) -> tuple[NDArray, NDArray]:
     n, d = X.shape
     squares, rest, step = np.zeros((d, d)), np.zeros(d), max(1024, 2**16 // d)
     ones = np.ones(min(n, step))
-    for start in range(0, n, step):
-        rows = X[start : start + step] - point
-        squares += rows.T @ rows
-        rest += ones[: len(rows)] @ rows
+    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+        for start in range(0, n, step):
+            rows = X[start : start + step] - point
+            squares += rows.T @ rows
+            rest += ones[: len(rows)] @ rows
+    refuse_overflow(float(np.trace(squares)))
     return squares, rest / n
 
 
@@ -114,10 +119,12 @@ def rows_less_running_mean(blocks: Iterable[ArrayLike]) -> Iterator[tuple[NDArra
         for start in range(0, len(block), PIECE):
             X = block[start : start + PIECE]
             count = np.arange(t + 1, t + len(X) + 1)
-            means = mean + np.cumsum(X - mean, axis=0) / count[:, None]
-            left = X - means  # (t − 1)/t of what x_t is away from the rows before it
-            new = np.sum(left**2, axis=1) * (count / np.maximum(count - 1, 1))
-            squares = total + np.cumsum(new)
+            with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+                means = mean + np.cumsum(X - mean, axis=0) / count[:, None]
+                left = X - means  # (t − 1)/t of what x_t is away from the rows before it
+                new = np.sum(left**2, axis=1) * (count / np.maximum(count - 1, 1))
+                squares = total + np.cumsum(new)
+            refuse_overflow(squares[-1])
             yield left, squares
             t, total, mean = int(count[-1]), float(squares[-1]), means[-1]
 
@@ -147,8 +154,20 @@ def mapped(features: Callable | None, block: ArrayLike) -> ArrayLike:
     """Return the features of a block, which may have no rows; the block itself without a map."""
     if features is None:
         return block
-    rows, features = as_block(block), feature_map(features)
-    return features(rows) if len(rows) else features(np.zeros((1, rows.shape[1])))[:0]
+    rows = as_block(block)
+    if len(rows):
+        return features_of(rows, features)
+    return features_of(np.zeros((1, rows.shape[1])), features)[:0]
+
+
+def features_of(X: Any, features: Callable) -> NDArray:
+    """Return the features of samples, if the map gives a row for each of them."""
+    F, n = data_matrix(feature_map(features)(X), "features(X)"), sample_count(X)
+    if len(F) != n:
+        raise ValueError(
+            f"features(X) has {len(F)} rows for {n} samples: a row of features for each is needed."
+        )
+    return F
 
 
 def some(result: Any) -> Any:

@@ -15,6 +15,7 @@ from scipy import sparse
 from .checks import ConvergenceWarning, check_scores, data_matrix, real_array, tell
 from .inner_products import sample_count, squared_norms
 from .kernel_algebra import Kernel, RadialKernel
+from .new_samples import kernel_values
 
 __all__ = [
     "all_inverted",
@@ -158,6 +159,8 @@ def places_and_distances(neighbors: ArrayLike, D2: ArrayLike) -> tuple[NDArray, 
         )
     if not (np.isfinite(P).all() and np.isfinite(D2).all()):
         raise ValueError("neighbors or D2 holds NaN or infinity: finite numbers are needed.")
+    if np.abs(P).max() > 1e-3 * np.sqrt(np.finfo(P.dtype).max):
+        raise ValueError("The squares of neighbors overflow: divide the points by a number first.")
     if np.any(D2 < 0):
         raise ValueError(f"D2 holds {D2.min():.4g}: squared distances are not negative.")
     return P, D2
@@ -169,7 +172,7 @@ def self_products(kernel: KernelLike, T: Any) -> NDArray:
         return kernel.diagonal(T)
     m, size = sample_count(T, "T"), 16
     parts = [T[start : start + size] for start in range(0, m, size)]
-    return np.concatenate([np.diagonal(np.asarray(kernel(part, part))) for part in parts])
+    return np.concatenate([kernel_values(kernel, part, part).diagonal() for part in parts])
 
 
 def spread_and_size(X: NDArray, kernel: Kernel) -> tuple[float, float]:
