@@ -218,8 +218,8 @@ def optimal_shrinkage(s: ArrayLike, beta: float, *, unit: float = 1.0) -> NDArra
     s, beta, unit = seen_sizes(s, beta, unit)
     low, edge = (1 - np.sqrt(beta)) * unit, (1 + np.sqrt(beta)) * unit  # √a and √b
     y = np.maximum(s, edge)  # where s is less, the second root is zero
-    far, near = np.sqrt(y - low) * np.sqrt(y + low), np.sqrt(y - edge) * np.sqrt(y + edge)
-    return far * (near / np.where(y > 0, y, 1.0))  # no square of y, which might overflow
+    p, q = low / np.where(y > 0, y, 1.0), edge / np.where(y > 0, y, 1.0)  # y² might overflow
+    return y * np.sqrt((1 - p) * (1 + p)) * np.sqrt((1 - q) * (1 + q))
 
 
 # What predicts best?

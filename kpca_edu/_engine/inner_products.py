@@ -17,6 +17,7 @@ __all__ = [
     "SamplesLike",
     "distances",
     "inner_products",
+    "middle",
     "neighbor_spacing",
     "pair_distances",
     "pairs_of_rows",

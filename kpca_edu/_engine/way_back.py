@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .checks import ConvergenceWarning, check_scores, data_matrix, real_array, tell
-from .inner_products import sample_count, squared_norms
+from .inner_products import middle, sample_count, squared_norms
 from .kernel_algebra import Kernel, RadialKernel
 from .new_samples import kernel_values
 
@@ -176,8 +176,14 @@ def self_products(kernel: KernelLike, T: Any) -> NDArray:
 
 
 def spread_and_size(X: NDArray, kernel: Kernel) -> tuple[float, float]:
-    """Return the spread of the samples, √(Σ variances), and the largest |κ(x, x)| among them."""
+    """Return the spread of the samples and the largest |κ(x, x)| among them.
+
+    The spread is √(Σ variances), but at most three times the median distance from the middle: a
+    few far samples would else make every step of the others look small.
+    """
     spread = np.sqrt(squared_norms(X - X.mean(axis=0)).mean(dtype=float))
+    usual = np.sqrt(np.median(squared_norms(X - middle(X))))
+    spread = min(spread, 3 * usual) if usual > 0 else spread
     return float(spread), float(np.abs(kernel.diagonal(X)).max())
 
 
