@@ -17,7 +17,6 @@ from ._engine import way_back
 from ._engine.checks import check_scores, choice, finite_array, whole_number
 from ._engine.kernel_ridge import given_regression
 from ._engine.model import Frozen
-from ._engine.new_samples import kernel_values
 from ._engine.options import check_options, option_names
 from ._engine.preimage_search import Search
 from ._engine.searches import in_blocks, nearest_columns
@@ -136,7 +135,7 @@ def preimage_objective(model: KernelPCA, T: Any, gamma: ArrayLike) -> NDArray:
     """
     X, kernel = samples_and_kernel(kernel_model(model))
     T, gamma = points_and_weights(model, T, gamma)
-    return self_products(kernel, T) - 2 * np.vecdot(gamma, kernel_values(kernel, T, X))
+    return self_products(kernel, T) - 2 * np.vecdot(gamma, kernel(T, X))
 
 
 def objective_gradient(model: KernelPCA, T: ArrayLike, gamma: ArrayLike) -> NDArray:
@@ -329,7 +328,7 @@ def locate_by_distances(neighbors: ArrayLike, D2: ArrayLike) -> NDArray:
     centered = np.swapaxes(P - mean, 1, 2)  # columns are neighbours: twice as fast
     V, s, Ut = np.linalg.svd(centered, full_matrices=False)
     b = np.sum(centered**2, axis=1) - D2
-    solid = s > 1e-6 * s[:, :1] + np.finfo(s.dtype).tiny  # flat directions tell nothing
+    solid = s > 1e-6 * s[:, :1]  # flat directions tell nothing
     inverse = np.where(solid, 1 / np.where(solid, s, 1), 0)
     along = np.einsum("mrq,mq->mr", Ut, b) * inverse / 2
     return mean[:, 0] + np.einsum("mdr,mr->md", V, along)
