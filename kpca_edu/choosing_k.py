@@ -205,8 +205,8 @@ def shrink_singular_values(X: ArrayLike, *, sigma: float | None = None) -> NDArr
     small, large = sides(table)
     sigma = noise_level(X) if sigma is None else noise_size(sigma)
     U, s, V = numpy_svd(table.Xc)
-    U *= optimal_shrinkage(s, small / large, unit=np.sqrt(large) * sigma / table.unit)
-    return X - table.unit * (table.Xc - U @ V.T)
+    s = optimal_shrinkage(s, small / large, unit=np.sqrt(large) * sigma / table.unit)
+    return X - table.unit * (table.Xc - (U * s) @ V.T)
 
 
 def optimal_shrinkage(s: ArrayLike, beta: float, *, unit: float = 1.0) -> NDArray:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine.checks import data_matrix
 from ._engine.model import Frozen
 from ._engine.panels import map_rows
-from ._engine.stream import feature_map
+from ._engine.stream import features_of
 from .pca import PCA, fit_pca
 
 __all__ = ["FeaturePCA", "fit_kernel_pca_features"]
@@ -43,7 +42,9 @@ class FeaturePCA(Frozen):
 
     def encode(self, T: Any) -> NDArray:
         """Return the scores of samples, (m, k), some rows of features in memory at a time."""
-        return map_rows(lambda rows: self.pca.encode(self.features(rows)), T, self.pca.mean.size)
+        return map_rows(
+            lambda rows: self.pca.encode(features_of(rows, self.features)), T, self.pca.mean.size
+        )
 
     def __repr__(self) -> str:
         share = 100 * float(np.sum(self.explained_ratio))
@@ -61,6 +62,6 @@ def fit_kernel_pca_features(X: Any, k: int, features: Callable[[Any], NDArray]) 
     feature is subtracted there, which centres the approximate Gram matrix.
     Costs O(nm²) time and O(nm) memory, where the Gram matrix would take O(n²).
     """
-    F = data_matrix(feature_map(features)(X), "features(X)")
+    F = features_of(X, features)
     pca = fit_pca(F, k)
     return FeaturePCA(features, pca, map_rows(pca.encode, F, F.shape[1]))

@@ -26,9 +26,11 @@ from ._engine.kernel_algebra import (
     Writer,
     log_share,
     mirrored_gram,
+    overflow_told,
     written,
 )
 from ._engine.memory import room_for
+from ._engine.new_samples import kernel_values
 
 __all__ = [
     "Kernel",
@@ -247,7 +249,7 @@ def gram_matrix(
     """
     if isinstance(kernel, Kernel):
         return mirrored_gram(kernel, row_samples(X), progress)
-    return np.asarray(check_kernel(kernel)(X, X))
+    return kernel_values(check_kernel(kernel), X, X)
 
 
 def check_kernel(kernel: KernelLike) -> KernelLike:
@@ -313,7 +315,8 @@ def polynomial_features(X: ArrayLike, degree: int = 2, offset: float = 1.0) -> N
         times = factorial(degree) // factorial(rest)
         for m in np.bincount(factors):
             times //= factorial(m)  # p!/(m₀! m₁! ⋯ m_d!)
-        columns.append(sqrt(times * c**rest) * np.prod(X[:, factors], axis=1))
+        with overflow_told():
+            columns.append(sqrt(times * c**rest) * np.prod(X[:, factors], axis=1))
     return np.column_stack(columns)
 
 
@@ -378,7 +381,8 @@ def squared_distances(X: SamplesLike, Y: SamplesLike) -> NDArray:
     """
     first, second = rows.pairs_of_rows(X, Y)
     room_for(first.shape[0], second.shape[0], "The matrix of distances", "take fewer samples.")
-    return rows.squared_distances(first, second)
+    with overflow_told():
+        return rows.squared_distances(first, second)
 
 
 def median_sigma(
@@ -400,6 +404,7 @@ def median_sigma(
     if n > most:
         samples = samples[rng.choice(n, most, replace=False)]
     sigma = float(np.median(rows.pair_distances(samples)))
+    rows.refuse_far(sigma)
     if sigma == 0:
         raise ValueError(
             "At least half of all pairs of samples are equal, and their median distance is 0: "

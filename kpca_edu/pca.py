@@ -45,6 +45,7 @@ from ._engine.pca_checks import (
     gram_eigenpairs,
     refuse_constant,
     row_vector,
+    squares_fit,
 )
 from ._engine.pca_solvers import (
     Centered,
@@ -205,7 +206,7 @@ def encoder_decoder_loss(X: ArrayLike, E: ArrayLike, D: ArrayLike) -> float:
             f"X {X.shape}, E {E.shape} and D {D.shape} don't fit: for X with d columns, "
             f"E needs shape (d, k) and D shape (k, d)."
         )
-    return float(np.sum((X - (X @ E) @ D) ** 2))
+    return float(np.sum((squares_fit(X) - (X @ E) @ D) ** 2))
 
 
 def center_data(X: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -231,7 +232,7 @@ def covariance_matrix(X: ArrayLike) -> NDArray:
     X_c, _ = center_data(X)
     n, d = X_c.shape
     room_for(d, d, "The covariance matrix", "fit_pca(X, k) works without it.")
-    return X_c.T @ X_c / n
+    return squares_fit(X_c).T @ X_c / n
 
 
 def standardize(X: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:

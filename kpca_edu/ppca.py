@@ -27,6 +27,7 @@ from ._engine.gaussian import (
     centred_svd,
     complete_matrix,
     count_that_leaves_noise,
+    in_range,
     parameters,
 )
 from ._engine.memory import room_for
@@ -122,7 +123,8 @@ class PPCA(Frozen):
         """Return the d×d matrix Σ = WWᵀ + σ²I :eq:`eq-ppca-marginal`."""
         d = self.mean.size
         room_for(d, d, "The covariance matrix", "log_density(X) works without it.")
-        return self.W @ self.W.T + self.sigma2 * np.eye(d)
+        W = self.W.astype(float)  # whose squares may be beyond single precision
+        return W @ W.T + self.sigma2 * np.eye(d)
 
     def log_density(self, X: ArrayLike) -> NDArray:
         """Return log p(x) of each row of X, (n, d), by k×k matrices alone: :func:`log_gaussian`.
@@ -130,7 +132,9 @@ class PPCA(Frozen):
         Of a row with missing values (NaN) it is the density of the observed ones; of an empty row
         it is log 1 = 0.
         """
-        return self._by_row(X, lambda z: log_gaussian(self, z))
+        with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+            logs = self._by_row(X, lambda z: log_gaussian(self, z))
+        return in_range(logs)
 
     def log_likelihood(self, X: ArrayLike) -> float:
         """Return the log-likelihood of all rows together :eq:`eq-ppca-loglik`."""
@@ -234,11 +238,8 @@ def log_gaussian(model: PPCA, z: Latent) -> NDArray:
     d = z.part.seen.sum(axis=1)
     log_det = log_determinants(z.M, W, sigma2, z.part.patterns)[z.part.group]  # of M
     log_det = log_det + (d - model.k) * np.log(sigma2)
-    rest = z.m @ W.T
-    np.subtract(z.r, rest, out=rest)  # in place, and so are the squares: X may be large
-    rest[~z.part.seen] = 0.0
-    rest *= rest
-    quadratic = rest.sum(axis=1) / sigma2 + np.sum(z.m**2, axis=1)
+    rest = np.where(z.part.seen, z.r - z.m @ W.T, 0.0)
+    quadratic = np.sum(rest**2, axis=1) / sigma2 + np.sum(z.m**2, axis=1)
     return -0.5 * (d * np.log(2 * np.pi) + log_det + quadratic)
 
 

@@ -117,7 +117,7 @@ def exact_preimage(
     array([[3.]])
     """
     X, kernel = way_back.vectors_and_kernel(kernel_model(model), "exact_preimage")
-    d = X.shape[1]
+    Z, d = check_scores(Z, model.k), X.shape[1]
     room_for(d, d, "A unit vector for each feature", 'preimage(model, Z, "gradient") needs none.')
     inner = model.weights(Z) @ kernel(X, np.eye(d, dtype=X.dtype))  # with φ(eⱼ)
     T = way_back.all_inverted(inverse, inner)

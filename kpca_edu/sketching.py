@@ -17,7 +17,6 @@ from ._engine.checks import (
     check_columns,
     choice,
     component_count,
-    data_matrix,
     flag,
     generator,
     number,
@@ -28,6 +27,7 @@ from ._engine.inner_products import Samples, SamplesLike, row_samples
 from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count, rows_of
 from ._engine.memory import room_for
 from ._engine.model import Frozen
+from ._engine.new_samples import kernel_values
 from ._engine.panels import map_rows
 from ._engine.products import MatrixLike, Rng, as_map, gaussian, noise, orth, triplet_count
 from ._engine.progress import with_progress
@@ -132,7 +132,7 @@ class NystromMap(Frozen):
 
     def project(self, X: Any) -> NDArray:
         """Return κ(X, L) K_mm^(−1/2) :eq:`eq-nystrom-features`."""
-        return np.asarray(self.kernel(X, self.landmarks)) @ self.root
+        return kernel_values(self.kernel, X, self.landmarks) @ self.root
 
     def __repr__(self) -> str:
         kernel = self.kernel if isinstance(self.kernel, Kernel) else "a callable"
@@ -153,7 +153,7 @@ def nystrom(
     m = landmark_count(m, n)
     how = choice(landmarks, "landmarks", LANDMARKS)
     L = choose_landmarks(X, m, kernel, how, generator(rng), flag(progress, "progress"))
-    K_mm = data_matrix(kernel(L, L), "kernel(L, L)")
+    K_mm = kernel_values(kernel, L, L)
     lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)  # K_mm = U diag(λ) Uᵀ
     kept = lam > m * np.finfo(lam.dtype).eps * lam[-1]  # the others are rounding
     root = (U[:, kept] / np.sqrt(lam[kept])) @ U[:, kept].T

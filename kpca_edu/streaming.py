@@ -44,6 +44,7 @@ from ._engine.stream import (
     tree_sum,
     whole_rows,
 )
+from ._engine.sums import column_means
 from .compare import fix_signs
 from .feature_pca import FeaturePCA
 from .pca import PCA, Rng
@@ -97,7 +98,7 @@ def summarize(block: ArrayLike) -> Moments:
     X = as_block(block)
     if len(X) == 0:
         return Moments(0, np.zeros(X.shape[1]), np.zeros((X.shape[1], X.shape[1])))
-    near = X[:100].mean(axis=0)  # not far from the mean, at no cost
+    near = column_means(X[:100])  # not far from the mean, at no cost
     squares, left = shifted_sums(X, near)  # Σ(x − near)(x − near)ᵀ, and the mean of x − near
     return Moments(len(X), near + left, squares - len(X) * np.outer(left, left))
 

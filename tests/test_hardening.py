@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from public_calls import ARGUMENTS, FUNCTIONS, prepared, samples
 from scipy import sparse
+from scipy.sparse.linalg import aslinearoperator
 
 import kpca_edu
 from kpca_edu import (
@@ -32,9 +33,11 @@ from kpca_edu import (
 from kpca_edu._engine import memory
 from kpca_edu.centering import centering_matrix
 from kpca_edu.choosing_k import bootstrap_pca, fill_in, optimal_shrinkage
+from kpca_edu.feature_pca import fit_kernel_pca_features
 from kpca_edu.kernels import gram_matrix, squared_distances
 from kpca_edu.ppca import expect, move_prior
-from kpca_edu.streaming import accumulate
+from kpca_edu.preimages import exact_preimage, preimage_objective
+from kpca_edu.streaming import accumulate, fit_kernel_pca_blocks
 
 PACKAGE = str(Path(kpca_edu.__file__).parent)
 
@@ -60,13 +63,15 @@ class Refused(Exception):
     """The library has said in a sentence why not."""
 
 
-def result_of(name, X):
+def result_of(name, X, preparing="error"):
     """Return what a call gives for data X; :class:`Refused` if that is a sentence of ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)  # the library's own words
         try:
-            call, arguments = prepared(name, X)
+            with warnings.catch_warnings():
+                warnings.simplefilter(preparing, RuntimeWarning)
+                call, arguments = prepared(name, X)
             result = call(**arguments)
             return list(result) if inspect.isgenerator(result) else result
         except (ValueError, MemoryError) as error:
@@ -143,6 +148,33 @@ def test_no_data_break_it(name):
         for array in arrays_in(result):
             assert np.isfinite(array).all(), f"{label}: {array}"
     assert right >= 8, f"only {right} of {len(DATA)} were taken"
+
+
+BEYOND = {
+    f"{name} of {dtype.__name__}": X
+    for dtype, sizes in {np.float64: [1.3e154, 1e160, 1e300], np.float32: [1e19, 1e37]}.items()
+    for size in sizes
+    for name, X in {
+        f"one entry of {size:g}": np.where(np.arange(48).reshape(12, 4) == 5, size, samples()),
+        f"columns from 1 to {size:g}": samples() / 9 * [1.0, size, 1.0, np.sqrt(size)],
+        f"equal entries of {size / 9:g}": np.full((12, 4), size / 9),
+    }.items()
+    for X in [X.astype(dtype)]
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(DATA_CALLS) - {"preimages.gradient_preimage"}))
+def test_squares_beyond_the_floats_break_nothing(name):
+    """Where products leave the floats there is a sentence: no NaN, no infinity, no endless loop."""
+    for label, X in BEYOND.items():
+        try:
+            result = result_of(name, X.copy(), preparing="ignore")
+        except Refused:
+            continue
+        except Exception as error:
+            pytest.fail(f"{label}: {type(error).__name__}: {error}")
+        for array in arrays_in(result):
+            assert np.isfinite(array).all(), f"{label}: {array}"
 
 
 # --- forms ---------------------------------------------------------------------------------------
@@ -550,3 +582,117 @@ def test_angles_have_no_unit(size):
     wanted = X @ X.T / np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(X, axis=1))
     np.testing.assert_allclose(kpca_edu.cosine()(size * X), wanted, atol=1e-12)
     np.testing.assert_allclose(kpca_edu.cosine()(sparse.csr_array(size * X)), wanted, atol=1e-12)
+
+
+# --- callables of the user's ---------------------------------------------------------------------
+
+
+def inner(A, B):
+    return np.asarray(A) @ np.asarray(B).T
+
+
+MODEL = kpca_edu.fit_kernel_pca(X, 2, inner)
+
+
+def with_kernel(kernel):
+    """Return a model as if it had been fitted with that callable."""
+    return dataclasses.replace(MODEL, kernel=kernel)
+
+
+USES = {
+    "gram_matrix": lambda kernel: gram_matrix(X, kernel),
+    "fit": lambda kernel: kpca_edu.fit_kernel_pca(X, 1, kernel),
+    "encode": lambda kernel: with_kernel(kernel).encode(X[:5]),
+    "nearest": lambda kernel: kpca_edu.preimage(with_kernel(kernel), MODEL.scores, "nearest"),
+    "objective": lambda kernel: preimage_objective(
+        with_kernel(kernel), X[:5], MODEL.weights(MODEL.scores[:5])
+    ),
+    "distance": lambda kernel: kpca_edu.feature_distance(
+        with_kernel(kernel), X[:5], MODEL.scores[:5]
+    ),
+    **{
+        f"{landmarks} landmarks": lambda kernel, landmarks=landmarks: kpca_edu.nystrom(
+            X, 5, kernel, landmarks=landmarks
+        )(X[:7])
+        for landmarks in ("uniform", "kmeans", "leverage", "pivoted")
+    },
+}
+BAD_KERNELS = {
+    "NaN": lambda A, B: np.full((len(A), len(B)), np.nan),
+    "infinity": lambda A, B: np.full((len(A), len(B)), np.inf),
+    "complex": lambda A, B: 1j * inner(A, B),
+    "text": lambda A, B: np.full((len(A), len(B)), "a"),
+    "nothing": lambda A, B: None,
+    "a number": lambda A, B: 1.0,
+    "a row": lambda A, B: np.ones(len(B)),
+    "three axes": lambda A, B: np.ones((len(A), len(B), 1)),
+    "another size": lambda A, B: np.ones((3, 2)),
+    "a sparse matrix": lambda A, B: sparse.csr_array(inner(A, B)),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("bad", BAD_KERNELS)
+def test_values_of_a_callable_are_looked_at_wherever_it_is_asked(use, bad):
+    """Not at the fit alone: what is no matrix of kernel values gets a sentence everywhere."""
+    with pytest.raises(ValueError, match="kernel|K_test") as caught:
+        USES[use](BAD_KERNELS[bad])
+    assert own_sentence(caught.value)
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(
+    "form", [np.matrix, pd.DataFrame, np.ndarray.tolist, lambda K: K.astype(object)]
+)
+def test_values_of_a_callable_may_have_any_form(use, form):
+    """Tables, lists and objects hold the same numbers."""
+    found = arrays_in(USES[use](lambda A, B: form(inner(A, B))))
+    for array, right in zip(found, arrays_in(USES[use](inner)), strict=True):
+        np.testing.assert_allclose(array, right, atol=1e-6 * np.abs(right).max(initial=1e-9))
+
+
+MAPS = {
+    "features": lambda features: fit_kernel_pca_features(X, 1, features),
+    "blocks": lambda features: fit_kernel_pca_blocks([X[:7], X[7:]], 1, features),
+    "scores": lambda features: dataclasses.replace(
+        fit_kernel_pca_features(X, 1, np.array), features=features
+    ).encode(X),
+}
+
+
+@pytest.mark.parametrize("use", MAPS)
+@pytest.mark.parametrize(
+    "features", [lambda A: A[:-1], lambda A: np.vstack([A, A]), lambda A: np.ones((2, 4))]
+)
+def test_a_map_gives_each_sample_its_row(use, features):
+    with pytest.raises(ValueError, match="a row of features for each is needed"):
+        MAPS[use](features)
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, np.matrix, lambda Z: Z.astype(object)])
+def test_scores_of_an_exact_preimage_may_have_any_form(form):
+    model = kpca_edu.fit_kernel_pca(X, 2, kpca_edu.polynomial(3, 0.0))
+    found, right = (exact_preimage(model, Z, np.cbrt) for Z in (form(model.scores), model.scores))
+    np.testing.assert_allclose(found.X, right.X)
+    assert np.array_equal(found.converged, right.converged)
+
+
+def test_an_operator_is_called_one():
+    with pytest.raises(ValueError, match="X is a LinearOperator: .* dense"):
+        covariance_matrix(aslinearoperator(X))
+
+
+def test_rows_beyond_all_densities_are_named():
+    """The density of a row 1e200 away is exp(−1e400): there is no number for its logarithm."""
+    far = X.copy()
+    far[3] = 1e200
+    for ask in (fit_ppca(X, 1).log_density, fit_ppca(X, 1).log_likelihood, fit_ppca(X, 1).bic):
+        with pytest.raises(ValueError, match="Row 3 of X is so far from the mean"):
+            ask(far)
+
+
+def test_summaries_that_are_too_far_apart_are_refused():
+    """Each has a scatter, and their union has none."""
+    near, far = (kpca_edu.summarize(X + shift) for shift in (0.0, 1e160))
+    with pytest.raises(ValueError, match="squares overflow"):
+        kpca_edu.merge(near, far)

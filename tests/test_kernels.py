@@ -20,6 +20,7 @@ from sklearn.metrics import pairwise
 
 from kpca_edu import kernels as module
 from kpca_edu._engine import panels
+from kpca_edu._engine.inner_products import neighbor_spacing
 from kpca_edu.kernels import (
     Kernel,
     RadialKernel,
@@ -708,6 +709,32 @@ def test_sparse_samples_beside_dense_ones_stay_sparse():
         tracemalloc.stop()
         assert D2.ravel().tolist() == [25.0] + [0.0] * 199
         assert peak < 8 * Y.shape[0] * Y.shape[1] / 4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(log_size=st.floats(2, 16), rows=st.integers(3, 60), seed=seeds)
+def test_far_samples_change_no_distance_between_the_others(dtype, log_size, rows, seed):
+    """Distances among samples near each other keep their digits, however far some others are."""
+    rng = np.random.default_rng(seed)
+    near = (rng.standard_normal((rows, 3)) + 1e3 * rng.standard_normal(3)).astype(dtype)
+    far = (10**log_size * rng.standard_normal((1 + rows // 20, 3))).astype(dtype)
+    X = np.vstack([near, far])[order := rng.permutation(rows + len(far))]
+    others = np.argsort(order)[:rows]
+    D2 = squared_distances(X, X)[np.ix_(others, others)]
+    right = np.sum((near[:, None].astype(float) - near.astype(float)) ** 2, axis=2)
+    spread = max(right.max(), 1.0)
+    np.testing.assert_allclose(D2, right, rtol=0, atol=1e3 * np.finfo(dtype).eps * spread)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [1e3, 1e8, 1e15])
+def test_a_far_sample_is_no_measure_of_how_near_neighbours_are(dtype, far):
+    """The spacing is a median: one of many samples changes it by little, duplicates not at all."""
+    X = np.random.default_rng(3).standard_normal((90, 3)).astype(dtype)
+    spacing = neighbor_spacing(X)
+    assert neighbor_spacing(np.repeat(X, 2, axis=0)) == pytest.approx(spacing, rel=1e-3)
+    with_far = np.vstack([X[:50], np.full((1, 3), far, dtype), X[50:]])
+    assert neighbor_spacing(with_far) == pytest.approx(spacing, rel=0.05)
 
 
 def test_blocks_have_about_a_million_entries():

@@ -1367,3 +1367,20 @@ def test_a_penalty_must_be_felt_beside_the_matrix():
     with pytest.raises(ValueError, match="lost in the rounding"):
         positive_ridges(1e-8, 1e8 * np.eye(3))
     positive_ridges(1e-16, 1e-3 * np.eye(3))
+
+
+@pytest.mark.parametrize("method", ["fixed-point", "gradient"])
+@given(log_far=st.floats(3, 12), seed=seeds)
+def test_a_far_sample_makes_no_other_row_converge(method, log_far, seed):
+    """What is a small step among samples near each other is so beside a far one, too."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 6, 40)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal((40, 2))
+    T = X[:5] + 0.1 * rng.standard_normal((5, 2))
+    model = fit_kernel_pca(np.vstack([X, np.full((1, 2), 10**log_far)]), 4, rbf(0.5))
+    found = denoise(model, T, method)
+    slope = np.linalg.norm(
+        objective_gradient(model, found.X, model.weights(model.encode(T))), axis=1
+    )
+    assert np.all(found.converged)
+    assert slope.max() <= 1e-2

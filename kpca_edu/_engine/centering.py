@@ -90,6 +90,9 @@ def check_equal_sums(rows: NDArray, columns: NDArray, size: float, dtype: Any) -
 
     ``size`` is the largest entry of the matrix, ``dtype`` its type.
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(rows.sum() + columns.sum()):
+            raise ValueError("The sums of the rows of K overflow: scale K down first.")
     gap = np.abs(rows - columns).max() / len(rows)
     if gap > np.sqrt(np.finfo(dtype).eps) * size:
         raise ValueError(

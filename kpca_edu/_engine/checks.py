@@ -383,7 +383,7 @@ def real_array(A: ArrayLike, name: str) -> NDArray:
     if isinstance(A, LinearOperator):
         raise ValueError(
             f"{name} is a LinearOperator: this function works on dense arrays. "
-            f"Use {name} @ np.eye({A.shape[1]}) if that fits in memory."
+            f"Use {name} @ np.eye({name}.shape[1]) if that fits in memory."
         )
     if np.ma.is_masked(A):
         raise ValueError(

@@ -14,6 +14,7 @@ __all__ = [
     "centred_svd",
     "complete_matrix",
     "count_that_leaves_noise",
+    "in_range",
     "parameters",
     "refuse_out_of_range",
 ]
@@ -72,6 +73,16 @@ def refuse_out_of_range(largest: float) -> None:
             f"X varies by up to {largest:.1g}, and the square of that is out of the range of "
             f"floats: give X in other units, such as X / {largest:.0e}."
         )
+
+
+def in_range(logs: NDArray) -> NDArray:
+    """Return log densities, if none of the rows is so far away that it has none."""
+    if not np.isfinite(logs).all():
+        raise ValueError(
+            f"Row {int(np.argmin(np.isfinite(logs)))} of X is so far from the mean that the "
+            f"logarithm of its density overflows: are its units those of the model?"
+        )
+    return logs
 
 
 def count_that_leaves_noise(k: int, n: int, d: int, rank: int) -> int:

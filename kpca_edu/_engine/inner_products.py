@@ -17,9 +17,11 @@ __all__ = [
     "SamplesLike",
     "distances",
     "inner_products",
+    "middle",
     "neighbor_spacing",
     "pair_distances",
     "pairs_of_rows",
+    "refuse_far",
     "row_samples",
     "sample_count",
     "squared_distances",
@@ -82,15 +84,22 @@ def squared_distances(X: Samples, Y: Samples) -> NDArray:
     """Return the matrix of ‖xᵢ − yⱼ‖², by one matrix product.
 
     ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy cancels badly far from the origin: dense samples are moved there
-    first. Sparse ones stay where they are, or their zeros would go.
+    first, by medians, since one far sample would take a mean away from all others. Sparse ones
+    stay where they are, or their zeros would go.
     """
     if isinstance(X, np.ndarray) and isinstance(Y, np.ndarray):
-        origin = Y.mean(axis=0)
+        origin = middle(Y)
         X, Y = X - origin, Y - origin
     D2 = inner_products(-2 * X, Y)
     D2 += squared_norms(X)[:, None]
     D2 += squared_norms(Y)
     return np.clip(D2, 0, np.inf, out=D2)  # np.maximum takes four times as long
+
+
+def middle(X: NDArray) -> NDArray:
+    """Return medians of the columns, (d,): of a few rows, which tell where the others are."""
+    some = np.sort(X[:: 1 + len(X) // 16], axis=0)
+    return some[len(some) // 2]
 
 
 def distances(X: Samples, Y: Samples) -> NDArray:
@@ -110,17 +119,27 @@ def pair_distances(X: Samples) -> NDArray:
     return np.sqrt(squared_distances(X, X)[np.triu_indices(X.shape[0], 1)])
 
 
+def refuse_far(largest: float) -> None:
+    """Say so if the squares of distances left the floats."""
+    if not np.isfinite(largest):
+        raise ValueError("The squares of the distances overflow: divide X by a number first.")
+
+
 def neighbor_spacing(X: NDArray) -> float:
     """Return the deviation of noise that moves a sample as far as its nearest neighbour is away.
 
     That is the median distance of nearest neighbours over √d. Of many samples, some 2000 are asked
     for their neighbours among all; duplicates don't count.
     """
-    some = X[:: 1 + X.shape[0] // 2000]
+    every = 1 + X.shape[0] // 2000
+    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+        size = squared_norms(X - middle(X))  # squared distances are rounded by a part of it
+    refuse_far(4 * float(size.max()))
+    some, room = X[::every], 1e3 * np.finfo(size.dtype).eps * size
     nearest = []
     for start, stop in row_blocks(some.shape[0], X.shape[0]):
         D2 = squared_distances(some[start:stop], X)
-        zero = 1e3 * np.finfo(D2.dtype).eps * D2.max()  # that of a sample to itself
+        zero = room[::every][start:stop, None] + room  # that of a sample to itself
         nearest.append(np.where(zero < D2, D2, np.inf).min(axis=1))
     distances2 = np.concatenate(nearest)
     distances2 = distances2[np.isfinite(distances2)]

@@ -91,6 +91,8 @@ def regression_data(
         raise ValueError(
             f"L is {len(gram)}×{len(gram)} and Y has {len(values)} rows: as many are needed."
         )
+    if np.abs(values).max() > 1e-3 * np.sqrt(np.finfo(values.dtype).max):
+        raise ValueError("The squares of Y overflow: divide Y by a number first.")
     return gram, values, positive_ridges(ridges)
 
 

@@ -15,6 +15,7 @@ from .checks import data_matrix, is_number
 from .inner_products import row_samples
 from .kernel_algebra import Kernel
 from .memory import room_for
+from .new_samples import kernel_values
 from .panels import map_rows
 from .progress import with_progress
 
@@ -144,13 +145,13 @@ def leverage_scores(kernel: Callable, rows: Any, first: Any, progress: bool = Fa
     that a part of φ beyond it counts with 1/λ: large where the first choice explains a sample
     badly. λ is the mean of the eigenvalues beyond the m/2 largest, or a little more.
     """
-    K_mm = np.asarray(kernel(first, first))
+    K_mm = kernel_values(kernel, first, first)
     lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)
     kept = lam > len(lam) * np.finfo(lam.dtype).eps * lam[-1]
     root, half = U[:, kept] / np.sqrt(lam[kept]), max(1, len(lam) // 2)
 
     def features(block: Any) -> NDArray:
-        return np.asarray(kernel(block, first)) @ root
+        return kernel_values(kernel, block, first) @ root
 
     F = map_rows(features, _samples(rows), len(lam), progress)
     own = _diagonal(kernel, rows)
@@ -183,7 +184,7 @@ def random_pivots(
             places[i:] = rng.choice(others, m - i, replace=False)
             break
         j = int(min(np.searchsorted(total, rng.random() * total[-1], side="right"), n - 1))
-        column = np.asarray(kernel(_samples(rows), _picked(rows, np.array([j]))), float)[:, 0]
+        column = kernel_values(kernel, _samples(rows), _picked(rows, np.array([j])))[:, 0]
         column = column - F[:i, j] @ F[:i]
         F[i] = column / np.sqrt(max(column[j], rest[j]))
         rest, places[i] = np.maximum(rest - F[i] ** 2, 0), j
@@ -203,5 +204,5 @@ def _diagonal(kernel: Callable, rows: Any) -> NDArray:
     values = []
     for start in range(0, len(rows), DIAGONAL_BLOCK):
         block = _picked(rows, np.arange(start, min(start + DIAGONAL_BLOCK, len(rows))))
-        values.append(np.asarray(kernel(block, block), float).diagonal())
+        values.append(kernel_values(kernel, block, block).diagonal())
     return np.concatenate(values)

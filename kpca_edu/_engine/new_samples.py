@@ -18,7 +18,7 @@ from .inner_products import row_samples, sample_count
 from .kernel_algebra import Kernel
 from .memory import room_for
 
-__all__ = ["given_diagonal", "given_rows", "own_samples"]
+__all__ = ["given_diagonal", "given_rows", "kernel_values", "own_samples"]
 
 
 def own_samples(X: Any, kernel: Any) -> Any:
@@ -37,6 +37,20 @@ def own_samples(X: Any, kernel: Any) -> Any:
                 part.flags.writeable = False
         return X
     return copy(X)
+
+
+def kernel_values(kernel: Callable[[Any, Any], Any], X: Any, Y: Any) -> NDArray:
+    """Return κ(xᵢ, yⱼ) : (m, n); what a callable of the user's gives is checked."""
+    if isinstance(kernel, Kernel):
+        return kernel(X, Y)
+    K = data_matrix(kernel(X, Y), "kernel(X, Y)")
+    m, n = sample_count(X), sample_count(Y, "Y")
+    if K.shape != (m, n):
+        raise ValueError(
+            f"kernel(X, Y) is {K.shape[0]}×{K.shape[1]} for {m} samples X and {n} samples Y: "
+            f"a row for each x and a column for each y are needed."
+        )
+    return K
 
 
 def given_rows(

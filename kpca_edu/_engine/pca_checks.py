@@ -34,6 +34,7 @@ __all__ = [
     "refuse_constant",
     "refuse_overflow",
     "row_vector",
+    "squares_fit",
 ]
 
 MEAN_ROUNDING = 16  # errors of the mean of a column, in units of its last digit
@@ -128,6 +129,14 @@ def gram_eigenpairs(K: Any, k: int) -> tuple[NDArray, NDArray]:
 def is_fraction(k: Any) -> bool:
     """Tell whether k is a number that is not a whole one by its type."""
     return is_number(k, Real) and not isinstance(k, Integral)
+
+
+def squares_fit(X: NDArray) -> NDArray:
+    """Return X if sums of its squares, over a million times as many rows too, are floats."""
+    peak, limit = max(float(X.max()), -float(X.min())), float(np.finfo(X.dtype).max)
+    if peak > 1e-3 * np.sqrt(limit / X.size):
+        refuse_overflow(np.inf)
+    return X
 
 
 def refuse_overflow(total: float) -> None:

@@ -182,7 +182,8 @@ def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) ->
     s, V, total = found
     rounding = X_c.rounding()
     _check_range(X_c, total, rounding)
-    s = np.where((s > rounding) & (total > rounding**2), s, 0).astype(X_c.dtype)
+    refuse_overflow(np.inf if s.max(initial=0.0) > np.finfo(X_c.dtype).max else total)
+    s = np.where((s > rounding) & (np.sqrt(max(total, 0.0)) > rounding), s, 0).astype(X_c.dtype)
     count = _count(s, total, k)
     s, V = complete(s[:count], V[:, :count].astype(X_c.dtype), count)
     return Found(s, V, total)

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .checks import component_count, data_matrix, flag, real_array, whole_number
 from .eigen import top_eigenpairs
+from .inner_products import sample_count
 from .memory import room_for
+from .pca_checks import squares_fit
 
 __all__ = [
     "Checkpoint",
@@ -28,6 +30,7 @@ __all__ = [
     "encode_block",
     "encoder",
     "feature_map",
+    "features_of",
     "in_block",
     "leading_pairs",
     "mapped",
@@ -50,7 +53,7 @@ def as_block(block: ArrayLike) -> NDArray:
     array = real_array(block, "block")
     if array.ndim == 2 and array.shape[0] == 0 and array.shape[1] > 0:
         return array.astype(float)
-    return data_matrix(block, "block").astype(float, copy=False)
+    return squares_fit(data_matrix(block, "block").astype(float, copy=False))
 
 
 def checked_blocks(blocks: Iterable[ArrayLike]) -> Iterator[NDArray]:
@@ -149,8 +152,20 @@ def mapped(features: Callable | None, block: ArrayLike) -> ArrayLike:
     """Return the features of a block, which may have no rows; the block itself without a map."""
     if features is None:
         return block
-    rows, features = as_block(block), feature_map(features)
-    return features(rows) if len(rows) else features(np.zeros((1, rows.shape[1])))[:0]
+    rows = as_block(block)
+    if len(rows):
+        return features_of(rows, features)
+    return features_of(np.zeros((1, rows.shape[1])), features)[:0]
+
+
+def features_of(X: Any, features: Callable) -> NDArray:
+    """Return the features of samples, if the map gives a row for each of them."""
+    F, n = data_matrix(feature_map(features)(X), "features(X)"), sample_count(X)
+    if len(F) != n:
+        raise ValueError(
+            f"features(X) has {len(F)} rows for {n} samples: a row of features for each is needed."
+        )
+    return F
 
 
 def some(result: Any) -> Any:

@@ -6,6 +6,7 @@ A model is anything with the fields of kernel PCA: ``X``, ``kernel``, ``n`` and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .checks import ConvergenceWarning, check_scores, data_matrix, real_array, tell
-from .inner_products import sample_count, squared_norms
+from .inner_products import middle, sample_count, squared_norms
 from .kernel_algebra import Kernel, RadialKernel
+from .new_samples import kernel_values
 
 __all__ = [
     "all_inverted",
@@ -44,7 +46,9 @@ def samples_and_kernel(model: Any) -> tuple[Any, KernelLike]:
             "The model was fitted on a Gram matrix and knows no samples to go back to: "
             "fit it on the samples with fit_kernel_pca(X, k, kernel)."
         )
-    return model.X, model.kernel
+    if isinstance(model.kernel, Kernel):
+        return model.X, model.kernel
+    return model.X, partial(kernel_values, model.kernel)  # what a callable gives is looked at
 
 
 def vectors_and_kernel(model: Any, what: str) -> tuple[NDArray, Kernel]:
@@ -158,6 +162,12 @@ def places_and_distances(neighbors: ArrayLike, D2: ArrayLike) -> tuple[NDArray, 
         )
     if not (np.isfinite(P).all() and np.isfinite(D2).all()):
         raise ValueError("neighbors or D2 holds NaN or infinity: finite numbers are needed.")
+    largest, limits = np.abs(P).max(), np.finfo(P.dtype)
+    if largest > 1e-3 * np.sqrt(limits.max) or 0 < largest < limits.tiny:
+        raise ValueError(
+            f"neighbors are of size {largest:.1g}, and their squares are out of the range of "
+            f"floats: divide the points by that first."
+        )
     if np.any(D2 < 0):
         raise ValueError(f"D2 holds {D2.min():.4g}: squared distances are not negative.")
     return P, D2
@@ -169,12 +179,18 @@ def self_products(kernel: KernelLike, T: Any) -> NDArray:
         return kernel.diagonal(T)
     m, size = sample_count(T, "T"), 16
     parts = [T[start : start + size] for start in range(0, m, size)]
-    return np.concatenate([np.diagonal(np.asarray(kernel(part, part))) for part in parts])
+    return np.concatenate([np.diagonal(kernel(part, part)) for part in parts])
 
 
 def spread_and_size(X: NDArray, kernel: Kernel) -> tuple[float, float]:
-    """Return the spread of the samples, √(Σ variances), and the largest |κ(x, x)| among them."""
+    """Return the spread of the samples and the largest |κ(x, x)| among them.
+
+    The spread is √(Σ variances), but at most three times the median distance from the middle: a
+    few far samples would else make every step of the others look small.
+    """
     spread = np.sqrt(squared_norms(X - X.mean(axis=0)).mean(dtype=float))
+    usual = np.sqrt(np.median(squared_norms(X - middle(X))))
+    spread = min(spread, 3 * usual) if usual > 0 else spread
     return float(spread), float(np.abs(kernel.diagonal(X)).max())
 
 
