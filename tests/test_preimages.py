@@ -254,6 +254,15 @@ def test_odd_powers_are_read_off(seed, degree, offset):
     assert found.converged.all()
 
 
+def test_the_origin_is_its_own_exact_preimage():
+    """Without centring φ(0) = 0 has scores of zero, and no distance at all: eq-pre-exact."""
+    X = np.random.default_rng(2).standard_normal((9, 2))
+    model = fit_kernel_pca(X, 4, polynomial(3, 0.0), center=False)
+    found = exact_preimage(model, np.zeros((1, 4)), np.cbrt)
+    np.testing.assert_array_equal(found.X, np.zeros((1, 2)))
+    assert found.converged.all()
+
+
 def test_even_powers_can_not_be_inverted():
     """(xᵀy)² can't tell x from −x, its root is refused, and too few components: eq-pre-exact."""
     X = np.random.default_rng(4).standard_normal((9, 2))
