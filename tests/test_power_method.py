@@ -445,6 +445,8 @@ def test_the_two_rules_look_at_different_numbers():
     assert (by_step.n_iter, by_residual.n_iter) == (0, 1)
     assert by_step.history.step[0] == pytest.approx(1.0)
     assert by_step.history.residual[0] == pytest.approx(np.sqrt(3))
+    of_gram = power_eigen(X, start=start, tol=0.0, max_iter=1).history
+    assert of_gram.step == pytest.approx([1.0, 0.0])
 
 
 def test_a_tie_converges_into_its_plane():

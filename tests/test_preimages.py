@@ -621,6 +621,14 @@ def test_distances_are_translated_in_every_unit_of_the_kernel(height):
     np.testing.assert_array_equal(also, known)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e9])
+def test_nothing_has_an_angle_with_zero(unit):
+    """Where phi_hat is zero the cosine is zero, and not the rounding of squares: eq-pre-cosine."""
+    X = unit * np.random.default_rng(0).standard_normal((30, 3))
+    model = fit_kernel_pca(X, 2, linear(), center=False)
+    assert not feature_cosine(model, X, np.zeros((30, 2))).any()
+
+
 def test_a_short_reconstruction_biases_the_distances():
     """1 − D²/2 = phi_hatᵀφ(xⱼ) + (1 − ‖phi_hat‖²)/2 for a Gaussian kernel: eq-pre-deficit."""
     X = ring(40, 50, 0.1)

@@ -25,6 +25,7 @@ from kpca_edu import (
     sparse_direction,
     truncated_power,
 )
+from kpca_edu import sparse_pca as module
 from kpca_edu._engine.checks import ConvergenceWarning
 from kpca_edu.datasets import pitprops
 from kpca_edu.sparse_pca import (
@@ -639,6 +640,13 @@ def test_copies_of_features_without_a_ridge():
         model = fit_sparse_pca(np.hstack([X, X]), k, nonzeros=m, ridge=0.0)
         assert np.all(np.count_nonzero(model.B, axis=0) == m)
         assert np.all(model.variances > 0)
+
+
+def test_directions_of_one_variance_go_by_the_place_of_their_loadings():
+    """Whatever order LAPACK has them in, the rotated start does not depend on it."""
+    starts = module._problem(np.eye(5), 3, True, None, None)[2]
+    places = np.abs(starts[1]).argmax(axis=0)
+    assert np.all(np.diff(places) > 0)
 
 
 def test_an_all_zero_component_is_refused():

@@ -1276,7 +1276,13 @@ def test_greedy_maximisation_counts_from_a_millionth_up():
         assert svd_by_maximization(np.diag([1.0, 1.0, smallest])).rank == rank
 
 
-# --- pictures ------------------------------------------------------------------------------------
+# --- data ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 3), (3, 1)])
+def test_a_single_row_or_column_has_one_singular_value(n, d):
+    """It is the length of the only row or column."""
+    assert np.linalg.norm(matrix_with_singular_values([2.0], n, d)) == pytest.approx(2.0)
 
 
 def test_the_picture_is_bright_from_zero_to_one():
