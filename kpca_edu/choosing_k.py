@@ -267,8 +267,8 @@ def held_out_row_errors(
         return squared_lacks(left_out - fit.mean, fit.V[:, : ks[-1]], ALONE)
 
     errors = over_folds(Xc, folds, rng, progress, curve)
-    count = 1 + largest_k(max_k, errors.size - 1, "the rows left in")
-    return in_squared_units(errors[:count] / Xc.size, unit)
+    largest_k(max_k, errors.size - 1, "the rows left in")  # refuses what is none
+    return in_squared_units(errors / Xc.size, unit)
 
 
 def held_out_residuals(Y: ArrayLike, V: ArrayLike) -> NDArray:

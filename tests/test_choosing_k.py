@@ -746,6 +746,41 @@ def test_settling_finds_the_fixed_point_and_says_when_it_does_not():
     assert 0 < cut_short[0, 0, 0] < end[0]
 
 
+@pytest.mark.parametrize("scale", [0.0, 500.0])
+@pytest.mark.parametrize("holes", [1, 5, 12])
+def test_settling_stops_at_the_first_change_that_is_small_enough(scale, holes):
+    """The root mean square of a change is measured by that of the values, or by the scale."""
+    start, changes = np.zeros((1, 4, 3)), []
+    unknown = np.arange(12).reshape(1, 4, 3) < holes
+
+    def step(T):
+        new = 0.9 * T + np.arange(1.0, 13).reshape(4, 3)
+        size = max(scale, np.sqrt(np.mean(new[unknown] ** 2)))
+        changes.append(np.sqrt(np.mean((new - T)[unknown] ** 2)) / size)
+        return new
+
+    settle(step, start, unknown, np.array([scale]), 1e-4, 1000)
+    assert changes[-1] <= 1e-4 < min(changes[:-1])
+    changes.clear()
+    with pytest.warns(ConvergenceWarning) as told:
+        settle(step, start, unknown, np.array([scale]), 1e-4, 4)
+    assert f"change by {changes[-1] / 1e-4:.2g} times" in str(told[0].message)
+
+
+@pytest.mark.parametrize("rate", [0.98, 0.99, 0.995])
+def test_the_slower_the_changes_the_more_the_momentum_saves(rate):
+    """Plain steps grow as 1/(1 − rate), these as its root: more than four of five are saved."""
+    start, steps = np.zeros((1, 1, 2)), []
+
+    def step(T):
+        steps.append(T)
+        return rate * T + 1 - rate  # towards 1
+
+    settle(step, start, start == 0, np.ones(1), 1e-6, 5000)
+    plain = np.log(1e-6 / (1 - rate)) / np.log(rate)  # until (1 − rate) rateᵗ is 1e-6
+    assert len(steps) < plain / 5
+
+
 def test_tables_settle_as_each_would_alone():
     """Quick ones, slow ones and one without holes; known entries stay: eq-pca-press."""
     rng = np.random.default_rng(0)
@@ -956,7 +991,7 @@ def test_many_fits_are_those_of_each():
         "square": 0,
         "many columns": 2,
     }
-    for size in (1e200, 1e-200):
+    for size in (1e200, 1e-150, 1e-200):
         with pytest.raises(ValueError, match="divide X by its largest entry first"):
             leading_of_many([X, size * X], 1, fit_pca)
 

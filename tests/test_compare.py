@@ -109,6 +109,8 @@ def test_dimension_counts_not_the_number_of_columns(U, V, same):
 def test_one_column_is_looked_at_too():
     with pytest.raises(ValueError, match="NaN"):
         align_signs([[np.nan], [1.0]], [[0.0], [1.0]])
+    with pytest.raises(ValueError, match="NaN"):
+        fix_signs([[np.nan], [1.0]])
 
 
 @thorough

@@ -228,6 +228,48 @@ def test_a_fresh_block_has_its_steps_before_it_is_judged(monkeypatch):
     assert looks == [eigen.BLOCK, 2 * eigen.BLOCK, 9 + eigen.PROBES * eigen.BLOCK]
 
 
+def test_what_the_first_block_is_blind_to_a_fresh_one_finds(monkeypatch):
+    """A matrix of two parts, and a start that is zero on one: products never get there."""
+    lam = np.concatenate([np.ones(9), np.linspace(0.8, 0, 191), np.linspace(2, 0, 200)])
+    draw, drawn = eigen._KrylovSpace._random_block, []
+
+    def blind_at_first(space):
+        W = draw(space)
+        if not drawn:
+            W[200:] = 0
+        drawn.append(W)
+        return W
+
+    monkeypatch.setattr(eigen._KrylovSpace, "_random_block", blind_at_first)
+    pairs = block_lanczos(np.diag(lam), 9)
+    assert pairs is not None
+    assert_leading(pairs, np.diag(lam), lam, 9)
+
+
+def test_what_is_not_crowded_is_not_looked_for_again(monkeypatch):
+    """One random block finds values that are all different."""
+    draw, drawn = eigen._KrylovSpace._random_block, []
+    monkeypatch.setattr(
+        eigen._KrylovSpace, "_random_block", lambda space: drawn.append(1) or draw(space)
+    )
+    lam = 1 / np.arange(1.0, 400)
+    assert_leading(block_lanczos(np.diag(lam), 3), np.diag(lam), lam, 3)
+    assert len(drawn) == 1
+
+
+@pytest.mark.parametrize("block", [4, 8])
+def test_residuals_are_told_without_a_product(block):
+    """R and the last rows of S give ‖Kv − θv‖ for each Ritz vector."""
+    K = spectrum_matrix(1 / np.arange(1.0, 100))
+    space = eigen._KrylovSpace(K, 40, False, block)
+    for _ in range(3):
+        space.step()
+    theta, S = space.ritz()
+    V = space.vectors(S)
+    plain = np.linalg.norm(K @ V - V * theta, axis=0)
+    np.testing.assert_allclose(space.residuals(S), plain, atol=1e-12)
+
+
 def test_the_gap_tells_what_is_left_out():
     """The best one left out has settled up to the gap, a millionth of λ₁, or the goal."""
     theta = np.array([5.0, 4.0, 3.5, 1.0])

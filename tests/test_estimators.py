@@ -462,6 +462,8 @@ class TestKernelPCA:
 class TestProbabilisticPCA:
     def test_is_the_library_and_the_likelihood_of_scikit_learns_pca(self):
         ours, model = ProbabilisticPCA(2).fit(IRIS), fit_ppca(IRIS, 2)
+        law = multivariate_normal(IRIS.mean(axis=0), ours.get_covariance())
+        np.testing.assert_allclose(ours.score_samples(IRIS), law.logpdf(IRIS), rtol=1e-9)
         np.testing.assert_allclose(ours.components_, model.W.T)
         np.testing.assert_allclose(ours.transform(IRIS), model.encode(IRIS))
         assert ours.score(IRIS) == pytest.approx(model.log_likelihood(IRIS) / len(IRIS))
@@ -593,6 +595,16 @@ class TestTheRest:
     def test_bad_parameters(self, estimator, words):
         with pytest.raises(ValueError, match=words):
             estimator.fit(IRIS)
+
+    def test_a_generator_goes_on_where_it_was(self):
+        """Two fits with one Generator draw other waves; one in the same state draws the same."""
+        rng = np.random.default_rng(3)
+        first, second = (
+            FourierFeatures(n_components=8, random_state=rng).fit_transform(IRIS) for _ in "ab"
+        )
+        again = FourierFeatures(n_components=8, random_state=np.random.default_rng(3))
+        np.testing.assert_array_equal(first, again.fit_transform(IRIS))
+        assert np.abs(first - second).max() > 0.1
 
     def test_without_scikit_learn_one_sentence_says_how_to_get_it(self):
         code = (
@@ -748,6 +760,7 @@ def test_powers_that_are_kernels_are_the_librarys(params, own):
     X = IRIS[::40]
     params = {"gamma": 0.25, "degree": 3, "coef0": 1} | params
     np.testing.assert_allclose(kernel(X, X), pairwise_kernels(X, metric="poly", **params))
+    assert own or kernel.__name__ == "poly"  # so a model calls it
 
 
 def test_whitening_leaves_what_does_not_vary():

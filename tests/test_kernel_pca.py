@@ -272,6 +272,13 @@ def test_without_centring():
     assert model.weights(model.scores).sum() != pytest.approx(25)
 
 
+@pytest.mark.parametrize("kernel", [linear(), polynomial(2, 0.0), linear() * linear()])
+def test_nothing_is_lost_of_a_feature_that_is_zero(kernel):
+    """Without centring the origin is the feature of x = 0: its error is zero: eq-kpca-error."""
+    model = fit_kernel_pca(made(20, 3), 2, kernel, center=False)
+    assert model.reconstruction_error(np.zeros((1, 3))) == [0]
+
+
 # --- properties carried over ---------------------------------------------------------------------
 
 

@@ -569,6 +569,7 @@ def test_kernels_read_as_they_were_written():
     names = {name: getattr(module, name) for name in module.__all__}
     third = rbf(1 / 3)
     deep = [third * (linear() + third) ** 3, linear() * (2 * cosine()), 3 * (linear() * third) + 7]
+    deep.append((linear() + third) * cosine())
     for kernel in (*EVERY.values(), third, *deep, linear() + (third + 1), (third**2) ** 2):
         assert eval(repr(kernel), names) == kernel
     assert str(third) == "rbf(sigma=0.3333)"

@@ -1,6 +1,7 @@
 """The theorems of chapter 3 on random data, with scikit-learn, mpmath and optimisers beside."""
 
 import math
+import tracemalloc
 from types import SimpleNamespace
 
 import mpmath
@@ -537,6 +538,15 @@ def test_auto_keeps_two_thirds_of_the_digits(shape):
         assert np.abs(found / s - 1).max() <= 30 * max(EPS ** (2 / 3), EPS / smallest)
 
 
+@pytest.mark.parametrize("shape", [(300, 200), (200, 300)])
+def test_auto_keeps_them_also_where_few_directions_are_wanted(shape):
+    """Iterating would be quick here, and would keep half of the digits of s₁: eq-pca-digits."""
+    s = np.array([1.0, 1e-5, 8e-6, 5e-6])
+    assert lanczos_pays(min(shape), 3)
+    found = fit_pca(with_exact_spectrum(s, *shape, mean=0.0), 3)
+    np.testing.assert_allclose(found.s, s[:3], rtol=1e-8)
+
+
 def test_a_large_mean_costs_no_more_digits_than_it_must():
     """Variances survive a mean that is 1e6 times the spread: eq-pca-center eq-pca-covariance."""
     s = np.linspace(2, 1, 5)
@@ -599,6 +609,16 @@ def test_constant_data_have_no_variance(kind, solver):
         assert np.array_equal(model.explained_ratio, [0, 0])
         assert_orthonormal(model.V, 4)
         assert fit_pca(X, solver=solver).k == fit_pca(X, 0.9, solver=solver).k == 0
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, aslinearoperator])
+def test_where_nothing_varies_nothing_is_iterated(monkeypatch, make):
+    """The rounding of products would never settle: eq-pca-share."""
+    monkeypatch.setattr(pca_solvers, "top_eigenpairs", None)
+    assert lanczos_pays(180, 2)
+    model = fit_pca(make(np.full((200, 180), 0.5)), 2)
+    assert np.array_equal(model.s, [0, 0])
+    assert_orthonormal(model.V, 180)
 
 
 def test_a_very_long_constant_column_has_no_variance():
@@ -797,6 +817,17 @@ def test_sums_against_the_plain_version():
         if n < 100:
             wanted = X_c @ X_c.T
             np.testing.assert_allclose(sums.gram_matrix(X, exact), wanted, atol=1e-12 * total)
+
+
+def test_the_sum_of_squares_needs_no_second_copy():
+    """The difference X − 1x̄ᵀ is formed some rows at a time."""
+    X = np.random.default_rng(0).standard_normal((400_000, 3))
+    mean = sums.column_means(X)
+    tracemalloc.start()
+    sums.sum_of_squares(X, mean)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes / 2
 
 
 def test_a_long_column_of_single_precision_keeps_its_mean():

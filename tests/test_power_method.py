@@ -251,6 +251,12 @@ def test_random_unit_is_uniform():
     assert stats.kstest(overlap, stats.beta(0.5, 1.5).cdf).pvalue > 0.01
 
 
+def test_a_direction_that_does_not_fit_is_refused_with_its_size():
+    """d numbers take 8d bytes."""
+    with pytest.raises(MemoryError, match=r"1,000,000,000,000,000×1, takes 8000\.0 TB"):
+        random_unit(10**15)
+
+
 @pytest.mark.parametrize("failure", [0.5, 0.1, 0.02])
 @pytest.mark.parametrize(("n", "ratio"), [(2, 0.5), (8, 0.81), (60, 0.9)])
 def test_the_convergence_bound_holds_as_often_as_it_says(n, ratio, failure):
@@ -439,6 +445,8 @@ def test_the_two_rules_look_at_different_numbers():
     assert (by_step.n_iter, by_residual.n_iter) == (0, 1)
     assert by_step.history.step[0] == pytest.approx(1.0)
     assert by_step.history.residual[0] == pytest.approx(np.sqrt(3))
+    of_gram = power_eigen(X, start=start, tol=0.0, max_iter=1).history
+    assert of_gram.step == pytest.approx([1.0, 0.0])
 
 
 def test_a_tie_converges_into_its_plane():
@@ -588,6 +596,9 @@ def test_deflating_is_projecting(known):
     np.testing.assert_allclose(rest @ B, known.A @ (B - np.outer(v, v)), atol=1e-14)
     np.testing.assert_allclose(rest.T @ np.eye(known.A.shape[0]), (rest @ B).T, atol=1e-14)
     np.testing.assert_allclose(rest @ v, 0, atol=1e-14)
+    np.testing.assert_array_equal(rest.matvec(B[0]), rest @ B[0])  # as SciPy's solvers ask
+    np.testing.assert_array_equal(rest.matmat(B), rest @ B)
+    np.testing.assert_allclose(rest.rmatvec(u), rest.T @ u, atol=1e-14)
 
 
 def test_the_rest_has_the_remaining_values():

@@ -30,6 +30,7 @@ from kpca_edu._engine.searches import Ends
 from kpca_edu._engine.way_back import length
 from kpca_edu.datasets import mnist_digits
 from kpca_edu.kernels import (
+    RadialKernel,
     cosine,
     laplacian,
     linear,
@@ -251,6 +252,15 @@ def test_odd_powers_are_read_off(seed, degree, offset):
 
     found = exact_preimage(model, model.scores, inverse)
     np.testing.assert_allclose(found.X, X, atol=1e-3)
+    assert found.converged.all()
+
+
+def test_the_origin_is_its_own_exact_preimage():
+    """Without centring φ(0) = 0 has scores of zero, and no distance at all: eq-pre-exact."""
+    X = np.random.default_rng(2).standard_normal((9, 2))
+    model = fit_kernel_pca(X, 4, polynomial(3, 0.0), center=False)
+    found = exact_preimage(model, np.zeros((1, 4)), np.cbrt)
+    np.testing.assert_array_equal(found.X, np.zeros((1, 2)))
     assert found.converged.all()
 
 
@@ -581,6 +591,42 @@ def test_distances_are_translated(sigma):
         found = mds_preimage(model, model.scores, neighbors=5)
         np.testing.assert_allclose(found.X, X, atol=1e-4)
         assert found.converged.all()
+
+
+class Tall(RadialKernel):
+    """A Gaussian of width one and any height."""
+
+    def __init__(self, height):
+        self.height = height
+
+    def profile(self, D2):
+        return self.height * np.exp(-D2 / 2)
+
+    def profile_derivative(self, D2):
+        return -self.profile(D2) / 2
+
+    def _written(self, write):
+        return f"Tall({write(self.height)})"
+
+
+@pytest.mark.parametrize("height", [1e-6, 1e6])
+def test_distances_are_translated_in_every_unit_of_the_kernel(height):
+    """cκ has distances √c as large, the same inputs, and knows the same: eq-pre-distances."""
+    X = np.random.default_rng(8).standard_normal((9, 2))
+    D2 = 2 - np.array([2.0, 1.0, 1e-3, 1e-7, 1e-8, 1e-10, 0.0])
+    wanted, known = input_distances2(fit_kernel_pca(X, 2, rbf(1.0)), D2)
+    found, also = input_distances2(fit_kernel_pca(X, 2, Tall(height)), height * D2)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-12)
+    np.testing.assert_array_equal(known, [True] * 5 + [False] * 2)
+    np.testing.assert_array_equal(also, known)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e9])
+def test_nothing_has_an_angle_with_zero(unit):
+    """Where phi_hat is zero the cosine is zero, and not the rounding of squares: eq-pre-cosine."""
+    X = unit * np.random.default_rng(0).standard_normal((30, 3))
+    model = fit_kernel_pca(X, 2, linear(), center=False)
+    assert not feature_cosine(model, X, np.zeros((30, 2))).any()
 
 
 def test_a_short_reconstruction_biases_the_distances():

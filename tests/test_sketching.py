@@ -295,6 +295,16 @@ def test_landmarks_that_look_at_the_samples_find_a_rare_group():
     assert min(seen["pivoted"], seen["kmeans"], seen["leverage"]) >= 9
 
 
+def test_only_vectors_have_centres():
+    """Texts have no mean, and the sentence says which landmarks they can have."""
+
+    def shared(A, B):
+        return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
+
+    with pytest.raises(ValueError, match='samples that have means.*"uniform" or "leverage"'):
+        nystrom(["abc", "bcd", "cde"], 2, shared, landmarks="kmeans")
+
+
 @pytest.mark.parametrize("landmarks", ["uniform", "leverage", "pivoted"])
 def test_precomputed_kernels_are_read_in_columns(landmarks):
     """Row numbers as samples: only columns of the landmarks and the diagonal: eq-nystrom."""

@@ -25,6 +25,7 @@ from kpca_edu import (
     sparse_direction,
     truncated_power,
 )
+from kpca_edu import sparse_pca as module
 from kpca_edu._engine.checks import ConvergenceWarning
 from kpca_edu.datasets import pitprops
 from kpca_edu.sparse_pca import (
@@ -619,6 +620,33 @@ def test_a_redundant_support_stays_as_it_is():
     """A second direction on a feature that is used up can't be refitted: eq-spca-refit."""
     B = np.eye(13)[:, [0, 0]]
     np.testing.assert_array_equal(refit_loadings(PITPROPS, B), B)
+
+
+@sparing
+@given(seeds, st.integers(1, 4))
+def test_where_no_variance_is_left_a_support_stays_as_it_is(seed, features):
+    """The first direction explains a matrix of rank one, to the last digit: eq-spca-refit."""
+    a = 2.0 ** np.random.default_rng(seed).integers(-3, 4, features)
+    C = np.zeros((features + 1, features + 1))
+    C[:-1, :-1] = np.outer(a, a)  # powers of two: no rounding leaves a rest
+    B = np.eye(features + 1)[:, [0, features]]
+    np.testing.assert_array_equal(refit_loadings(C, B), B)
+
+
+def test_copies_of_features_without_a_ridge():
+    """There is no path through collinear features: the supports come in turn, as many as asked."""
+    X = np.random.default_rng(0).standard_normal((20, 4))
+    for k, m in ((1, 3), (2, 2), (2, 5)):
+        model = fit_sparse_pca(np.hstack([X, X]), k, nonzeros=m, ridge=0.0)
+        assert np.all(np.count_nonzero(model.B, axis=0) == m)
+        assert np.all(model.variances > 0)
+
+
+def test_directions_of_one_variance_go_by_the_place_of_their_loadings():
+    """Whatever order LAPACK has them in, the rotated start does not depend on it."""
+    starts = module._problem(np.eye(5), 3, True, None, None)[2]
+    places = np.abs(starts[1]).argmax(axis=0)
+    assert np.all(np.diff(places) > 0)
 
 
 def test_an_all_zero_component_is_refused():

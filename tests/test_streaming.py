@@ -162,6 +162,16 @@ class TestMoments:
         np.testing.assert_allclose(squares, X_c.T @ X_c, rtol=1e-12, atol=1e-9)
         np.testing.assert_allclose(rest, X_c.mean(axis=0), rtol=1e-10, atol=1e-12)
 
+    def test_a_long_block_is_not_copied(self):
+        """What a block needs beside itself are some of its rows at a time: eq-moments."""
+        X = rows(400_000, 3)
+        summarize(X[:5])
+        tracemalloc.start()
+        summarize(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < X.nbytes / 2
+
 
 class TestOnePass:
     @pytest.mark.parametrize("count", [1, 2, 7, 200])

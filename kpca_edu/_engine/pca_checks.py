@@ -117,7 +117,7 @@ def gram_eigenpairs(K: Any, k: int) -> tuple[NDArray, NDArray]:
     n = len(K)
     k = component_count(k, n, f"a {n}×{n} Gram matrix")
     lam, a, lowest = top_eigenpairs(K, max(k, 1))
-    size, eps = max(float(lam[0]), -lowest), float(np.finfo(K.dtype).eps)
+    size, eps = float(lam[0]), float(np.finfo(K.dtype).eps)
     if lowest < -np.sqrt(eps) * size:
         raise ValueError(
             f"K has an eigenvalue of at most {lowest:.3g}: a Gram matrix has none below zero. "
