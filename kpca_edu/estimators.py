@@ -135,9 +135,9 @@ class PCA(GaussianPlane):
         """Fit by random vectors, as many and as often multiplied as the parameters say."""
         steps = None if self.iterated_power == "auto" else self.iterated_power
 
-        def sketch(X: Any, k: int, n_iter: int, rng: Any) -> Any:
+        def sketch(X: Any, k: int, n_iter: int, **options: Any) -> Any:
             n_iter = n_iter if steps is None else steps
-            return randomized_svd(X, k, oversample=self.n_oversamples, n_iter=n_iter, rng=rng)
+            return randomized_svd(X, k, self.n_oversamples, n_iter, **options)
 
         X_c, n = centered_operator(X), X.shape[0]
         s, V, total = leading_triplets(X_c, k, by_sampling(sketch), rng)

@@ -175,6 +175,7 @@ def fit_pca(
     center: bool = True,
     solver: str = "auto",
     rng: Rng = 0,
+    progress: bool = False,
 ) -> PCA:
     """Find k directions of largest variance of the rows of X :eq:`eq-pca-solution`.
 
@@ -182,12 +183,13 @@ def fit_pca(
     dense. k : a number, a share of the variance such as 0.9, or None for all
     that have variance; beyond the rank s = 0. solver : see ``SOLVERS``;
     "auto" squares the data where that keeps enough digits :eq:`eq-pca-digits`.
+    progress=True shows a bar while a solver iterates.
     """
     names, X = column_names(X), linear_map(X, check_finite=False)
     solve, k = SOLVERS[choice(solver, "solver", SOLVERS)], count_or_share(k, X)
     mean = finite_means(X) if flag(center, "center") else 0 * finite_means(X)
     X_c = centered_operator(X, mean)  # X − 1 meanᵀ
-    s, V, total = leading_triplets(X_c, k, solve, rng)  # X_c = U diag(s) Vᵀ
+    s, V, total = leading_triplets(X_c, k, solve, rng, progress)  # X_c = U diag(s) Vᵀ
     n = X.shape[0]
     return PCA(mean, fix_signs(V)[0], s, n, total / n, names)
 

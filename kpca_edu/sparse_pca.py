@@ -320,7 +320,7 @@ def effective_nonzeros(V: ArrayLike) -> NDArray:
     return np.rint(1 / np.sum(unit_columns(V.astype(float)) ** 4, axis=0)).astype(int)
 
 
-def refit_loadings(C: ArrayLike | Covariance, B: ArrayLike) -> NDArray:
+def refit_loadings(C: ArrayLike | Covariance, B: ArrayLike, *, progress: bool = False) -> NDArray:
     """Do PCA on the support of each column, on what those before have left :eq:`eq-spca-refit`.
 
     C : (d, d), B : (d, k). Each direction has the largest adjusted variance that its support
@@ -328,7 +328,7 @@ def refit_loadings(C: ArrayLike | Covariance, B: ArrayLike) -> NDArray:
     """
     rest, B = covariance(C), unit_columns(data_matrix(B, "B").astype(float))
     check_loadings(B, len(rest))
-    for j in range(B.shape[1]):
+    for j in with_progress(range(B.shape[1]), progress, "refits"):
         T = np.flatnonzero(B[:, j])
         value, direction = rest.leading(T)
         if value > 1e-12 * rest.trace:

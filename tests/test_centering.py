@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matrices import EPS, orthonormal, seeds, sparing, thorough
-from scipy import integrate, linalg, special
+from scipy import integrate, linalg, sparse, special
+from scipy.sparse.linalg import aslinearoperator
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import KernelCenterer
@@ -1000,3 +1001,10 @@ def test_what_is_not_square_has_no_size(shape):
     with pytest.raises(ValueError, match="a square array is needed"):
         size_of(np.zeros(shape))
     assert size_of(np.zeros((1, 1))) == 1
+
+
+@pytest.mark.parametrize("form", [sparse.dia_array, sparse.bsr_array, aslinearoperator])
+def test_what_can_not_be_sliced_is_told(form):
+    """A Gram matrix by blocks is anything whose rows can be sliced; else a sentence says so."""
+    with pytest.raises(ValueError, match=r"K is \w+, whose rows can't be sliced"):
+        gram_means_by_blocks(form(np.eye(4) + 1))

@@ -525,9 +525,6 @@ class Cauchy(RadialKernel):
     def profile_derivative(self, D2):
         return -1 / (self.sigma**2 * (1 + D2 / self.sigma**2) ** 2)
 
-    def _written(self, write):
-        return f"Cauchy({write(self.sigma)})"
-
 
 def test_profiles_and_their_inverses():
     """g and g′ at once are g and g′; u is found from g(u) in any unit of length."""
@@ -544,6 +541,7 @@ def test_profiles_and_their_inverses():
     X = np.random.default_rng(1).standard_normal((6, 2))
     assert is_psd(Cauchy(1.0)(X))
     np.testing.assert_allclose(Cauchy(1.0)(X), 1 / (1 + squared_distances(X, X)))
+    assert repr(2 * Cauchy(1.0) + rbf(1.0)) == "2 * Cauchy + rbf(sigma=1)"
 
 
 def test_gamma():

@@ -52,7 +52,7 @@ from kpca_edu.pca import center_data
 from kpca_edu.ppca import PPCA, expect
 from kpca_edu.preimages import exact_preimage
 from kpca_edu.sketching import orthogonal_features, range_finder
-from kpca_edu.sparse_pca import adjusted_variances
+from kpca_edu.sparse_pca import adjusted_variances, refit_loadings
 from kpca_edu.streaming import frequent_directions, oja_directions, summarize
 from kpca_edu.svd import full_svd, svd_by_maximization
 
@@ -291,3 +291,18 @@ WORDS = {
 def test_messages_speak_of_what_was_asked(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("solver", ["auto", "lanczos", "randomized"])
+def test_iterating_solvers_of_pca_have_a_bar(moves, solver):
+    """For data that are only multiplied, and the result is that without a bar."""
+    X = sparse.csr_array(np.random.default_rng(0).standard_normal((400, 300)))
+    quiet = fit_pca(X, 2, solver=solver)
+    assert moves == []
+    assert np.array_equal(fit_pca(X, 2, solver=solver, progress=True).V, quiet.V)
+    assert len(moves) >= 4
+
+
+def test_refits_have_a_bar(moves):
+    refit_loadings(np.eye(4), np.eye(4, 3), progress=True)
+    assert moves == ["refits"] * 3

@@ -22,6 +22,7 @@ __all__ = [
     "normalized_weights",
     "rounding_of",
     "row_means",
+    "rows_of",
     "size_of",
     "squared_mean_feature",
     "subtract_sums",
@@ -126,6 +127,18 @@ def size_of(K: Any) -> int:
             f"K is {what}: a square array is needed whose rows can be sliced, such as np.memmap."
         )
     return int(shape[0])
+
+
+def rows_of(K: Any, start: int, stop: int) -> NDArray:
+    """Return the rows start, …, stop − 1 of anything whose rows can be sliced."""
+    try:
+        rows = K[start:stop]
+    except Exception:  # each kind of matrix has an error of its own
+        raise ValueError(
+            f"K is {type(K).__name__}, whose rows can't be sliced: take an array, such as "
+            f"np.memmap, or a sparse matrix by K.toarray()."
+        ) from None
+    return data_matrix(rows, f"K[{start}:{stop}]")
 
 
 def _shape(array: Any) -> tuple[int, ...] | None:

@@ -433,9 +433,11 @@ def _where_text(A: Any) -> str:
     if column_names(A) is None:
         return ""
     for column in A.columns:
-        if np.asarray(A[column]).dtype.kind not in "fiubO":
-            return f" (column {column!r})"
-        if any(isinstance(x, str | bytes) for x in A[column]):
+        values = np.asarray(A[column])
+        text = any(isinstance(x, str | bytes) for x in values.flat)
+        if values.dtype.kind == "O" and not text:
+            values = _floats_of_objects(values, str(column))
+        if text or values.dtype.kind not in "fiub":
             return f" (column {column!r})"
     return ""
 

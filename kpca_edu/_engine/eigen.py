@@ -15,6 +15,7 @@ from scipy import linalg
 from .centering import center_in_place
 from .memory import room_for
 from .panels import SymmetricPanels
+from .progress import with_progress
 
 __all__ = [
     "Eigenpairs",
@@ -93,7 +94,13 @@ def basis_size(n: int, k: int, block: int = BLOCK) -> int:
 
 
 def top_eigenpairs(
-    K: Symmetric, k: int, *, center: bool = False, overwrite: bool = False, tol: float = 0.0
+    K: Symmetric,
+    k: int,
+    *,
+    center: bool = False,
+    overwrite: bool = False,
+    tol: float = 0.0,
+    progress: bool = False,
 ) -> Eigenpairs:
     """Return the k largest eigenvalues of K, or of JKJ if ``center``, and orthonormal eigenvectors.
 
@@ -107,7 +114,8 @@ def top_eigenpairs(
     dense = isinstance(K, np.ndarray | SymmetricPanels)
     if lanczos_pays(len(K), k):
         steps = 300 if dense or len(K) ** 2 <= ROOM else PATIENCE
-        if (pairs := block_lanczos(K, k, center=center, max_steps=steps, tol=tol)) is not None:
+        pairs = block_lanczos(K, k, center=center, max_steps=steps, tol=tol, progress=progress)
+        if pairs is not None:
             return pairs
     if not isinstance(K, np.ndarray):
         if not dense and len(K) ** 2 > ROOM:
@@ -120,7 +128,13 @@ def top_eigenpairs(
 
 
 def block_lanczos(
-    K: Symmetric, k: int, *, center: bool = False, max_steps: int = 300, tol: float = 0.0
+    K: Symmetric,
+    k: int,
+    *,
+    center: bool = False,
+    max_steps: int = 300,
+    tol: float = 0.0,
+    progress: bool = False,
 ) -> Eigenpairs | None:
     """Return the k leading eigenpairs by block Lanczos with thick restarts, or None if it is slow.
 
@@ -133,7 +147,7 @@ def block_lanczos(
     room_for(n, size, f"The basis for k={k} eigenvectors", "ask for fewer of them.")
     space = _KrylovSpace(K, size, center, block)
     lowest, confirmed, unchecked = np.inf, None, 0
-    for _ in range(max_steps):
+    for _ in with_progress(range(max_steps), progress, "block Lanczos, at most"):
         space.step()
         unchecked += 1
         wait = PROBES if confirmed is not None else max(1, space.used // (8 * block))

@@ -100,9 +100,9 @@ class Kernel(ABC):
         """Return Σᵢ wᵢ κ(t, xᵢ), as (m,), and its gradient in t, for each row t of T."""
         return np.vecdot(W, self._matrix(T, X)), self._gradient(T, X, W)
 
-    @abstractmethod
     def _written(self, write: Writer) -> str:
         """Return the kernel as one would type it, with ``write`` for the numbers."""
+        return type(self).__name__
 
     def __repr__(self) -> str:
         return self._written(_exactly)

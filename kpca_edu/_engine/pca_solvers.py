@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from .checks import generator
+from .checks import flag, generator
 from .eigen import GramOperator, basis_size, lanczos_pays, top_eigenpairs
 from .memory import available_memory, room_for
 from .pca_checks import MEAN_ROUNDING, Data, is_fraction, refuse_overflow
@@ -49,7 +49,7 @@ class Found(NamedTuple):
     total: float
 
 
-Solver = Callable[["Centered", float | None, int | np.random.Generator], Found]
+Solver = Callable[["Centered", float | None, int | np.random.Generator, bool], Found]
 
 
 class Centered(LinearOperator):
@@ -168,7 +168,9 @@ class _Transposed(LinearOperator):
         return self.A
 
 
-def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) -> Found:
+def leading_triplets(
+    X_c: Centered, k: float | None, solve: Solver, rng: Any, progress: bool = False
+) -> Found:
     """Return s (k,), V (d, k) and ‖X_c‖²_F.
 
     k=None keeps all with s > 0, a share as few as have that part of the squares. Beyond the rank
@@ -176,9 +178,9 @@ def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) ->
     """
     if k is not None and not is_fraction(k):
         room_for(X_c.shape[1], int(k), "The directions", "ask for fewer components.")
-    data, rng = X_c.in_range(), generator(rng)
+    data, rng, progress = X_c.in_range(), generator(rng), flag(progress, "progress")
     with np.errstate(over="ignore", invalid="ignore"):  # refused by _check_range
-        found = solve(data, k, rng) if k != 0 else _nothing(data)
+        found = solve(data, k, rng, progress) if k != 0 else _nothing(data)
     s, V, total = found
     rounding = X_c.rounding()
     _check_range(X_c, total, rounding)
@@ -192,7 +194,7 @@ def leading_triplets(X_c: Centered, k: float | None, solve: Solver, rng: Any) ->
 # The solvers
 
 
-def by_svd(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+def by_svd(X_c: Centered, k: float | None, rng: Any = None, progress: bool = False) -> Found:
     """Take the SVD of X_c, through QR so that U is never formed. All digits; O(nd·min(n, d))."""
     if not X_c.formed:
         raise ValueError(
@@ -209,7 +211,7 @@ def by_svd(X_c: Centered, k: float | None, rng: Any = None) -> Found:
     return Found(_above_noise(s, max(Xc.shape) * float(np.finfo(s.dtype).eps)), V, total)
 
 
-def by_covariance(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+def by_covariance(X_c: Centered, k: float | None, rng: Any = None, progress: bool = False) -> Found:
     """Take the eigenvectors of the d×d matrix X_cᵀX_c: nd² operations, half of the digits."""
     C = X_c.scatter()
     total = float(np.trace(C, dtype=float))
@@ -217,7 +219,7 @@ def by_covariance(X_c: Centered, k: float | None, rng: Any = None) -> Found:
     return Found(_above_noise(np.sqrt(np.maximum(lam, 0)), _squared_noise(X_c)), V, total)
 
 
-def by_gram(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+def by_gram(X_c: Centered, k: float | None, rng: Any = None, progress: bool = False) -> Found:
     """Take the eigenvectors a of the n×n matrix X_cX_cᵀ, and an orthonormal basis of X_cᵀa."""
     K = X_c.gram()
     total = float(np.trace(K, dtype=float))
@@ -226,7 +228,7 @@ def by_gram(X_c: Centered, k: float | None, rng: Any = None) -> Found:
     return Found(_above_noise(s, _squared_noise(X_c)), V, total)
 
 
-def by_lanczos(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+def by_lanczos(X_c: Centered, k: float | None, rng: Any = None, progress: bool = False) -> Found:
     """Iterate with products: the eigenvectors of the smaller of X_cᵀX_c and X_cX_cᵀ.
 
     Neither is formed, unless so many directions are wanted that iterating would not pay.
@@ -243,7 +245,8 @@ def by_lanczos(X_c: Centered, k: float | None, rng: Any = None) -> Found:
     K = GramOperator(X_c if tall else X_c.T)
     count = _first_guess(k)
     while lanczos_pays(most, count):
-        lam, A, _ = top_eigenpairs(K, count, tol=float(np.sqrt(np.finfo(X_c.dtype).eps)))
+        tol = float(np.sqrt(np.finfo(X_c.dtype).eps))
+        lam, A, _ = top_eigenpairs(K, count, tol=tol, progress=progress)
         if not is_fraction(k) or np.sum(lam) >= k * total:
             V, s = (A, np.sqrt(np.maximum(lam, 0))) if tall else _left_factors(X_c.T @ A)
             return Found(_above_noise(s, _squared_noise(X_c)), V, total)
@@ -254,12 +257,14 @@ def by_lanczos(X_c: Centered, k: float | None, rng: Any = None) -> Found:
 def by_sampling(randomized_svd: Callable[..., Any]) -> Solver:
     """Return a solver that lets random vectors find the leading directions."""
 
-    def solve(X_c: Centered, k: float | None, rng: int | np.random.Generator) -> Found:
+    def solve(
+        X_c: Centered, k: float | None, rng: int | np.random.Generator, progress: bool = False
+    ) -> Found:
         total, most = X_c.sum_of_squares(), min(X_c.shape)
         refuse_overflow(total)
         count = most if k is None else _first_guess(k)
         while True:
-            svd = randomized_svd(X_c, min(count, most), n_iter=7, rng=rng)
+            svd = randomized_svd(X_c, min(count, most), n_iter=7, rng=rng, progress=progress)
             if k is None or count >= most or not is_fraction(k) or np.sum(svd.s**2) >= k * total:
                 return Found(svd.s, svd.V, total)
             count *= 2
@@ -267,12 +272,12 @@ def by_sampling(randomized_svd: Callable[..., Any]) -> Solver:
     return solve
 
 
-def by_best(X_c: Centered, k: float | None, rng: Any = None) -> Found:
+def by_best(X_c: Centered, k: float | None, rng: Any = None, progress: bool = False) -> Found:
     """Choose by shape: square the data where that keeps enough digits, and else take the SVD."""
     n, d = X_c.shape
     few = k is not None and lanczos_pays(min(n, d), _first_guess(k))
     if not X_c.formed or (few and min(n, d) > LARGE):
-        return by_lanczos(X_c, k)
+        return by_lanczos(X_c, k, progress=progress)
     if k is not None:
         found = (by_covariance if d <= n else by_gram)(X_c, k)
         if _keeps_digits(found.s, _count(found.s, found.total, k)):
