@@ -131,10 +131,10 @@ def is_fraction(k: Any) -> bool:
     return is_number(k, Real) and not isinstance(k, Integral)
 
 
-def squares_fit(X: NDArray) -> NDArray:
-    """Return X if sums of its squares, over a million times as many rows too, are floats."""
-    peak, limit = max(float(X.max()), -float(X.min())), float(np.finfo(X.dtype).max)
-    if peak > 1e-3 * np.sqrt(limit / X.size):
+def squares_fit(X: NDArray, name: str = "X") -> NDArray:
+    """Return X if it is finite, and sums of its squares over a million times as many rows are."""
+    if not np.vdot(X, X) <= 1e-6 * np.finfo(X.dtype).max:
+        data_matrix(X, name)  # says where it is not finite
         refuse_overflow(np.inf)
     return X
 
