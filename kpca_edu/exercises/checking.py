@@ -8,6 +8,7 @@ import inspect
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ def judge(exercise: Exercise, answer: Any, hints: int) -> Verdict:
     if answer is ...:
         return _verdict(exercise, "not yet", "○", "not yet, and that is fine.", hints)
     try:
-        exercise.verify(_plain(answer))
+        exercise.verify(_of_some_size(_plain(answer)))
     except WrongAnswer as finding:
         return _verdict(exercise, "wrong", "✗", f"not right. {finding}".strip(), hints)
     except (Exception, SystemExit) as error:  # the reader's own function failed
@@ -102,6 +103,19 @@ def _message(error: BaseException) -> str:
 def _plain(answer: Any) -> Any:
     """Return a Series or a DataFrame as an array, and all else as it is."""
     return answer.to_numpy() if hasattr(type(answer), "to_numpy") else answer
+
+
+LARGEST = 10_000  # entries of an answer: no exercise asks for a hundredth of it
+
+
+def _of_some_size(answer: Any) -> Any:
+    """Return the answer, unless it is so large that reading it would take long."""
+    entries = answer.size if isinstance(answer, np.ndarray) else 0
+    if isinstance(answer, list | tuple | range | str | bytes | set | frozenset | Mapping):
+        entries = len(answer)
+    if entries > LARGEST:
+        raise WrongAnswer(f"No exercise asks for so much: there are {entries:,} entries in it.")
+    return answer
 
 
 def as_number(answer: Any) -> float:
@@ -138,9 +152,7 @@ def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
         array = np.asarray(answer)
         if array.dtype.kind in "US":
             raise WrongAnswer(f"{needed} Leave out the quotation marks.")
-        if np.iscomplexobj(array):
-            raise WrongAnswer("Real numbers are needed, not complex ones.")
-        array = array.astype(float)
+        array = as_real(array)
     except (TypeError, ValueError, OverflowError):
         raise WrongAnswer(needed) from None
     if array.shape != shape:
@@ -148,6 +160,16 @@ def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
     if not np.isfinite(array).all():
         raise WrongAnswer("There are NaN or infinite entries in it.")
     return array
+
+
+def as_real(answer: Any) -> NDArray:
+    """Return an array of doubles; the root of a matrix may have imaginary parts by rounding."""
+    array = np.asarray(answer)
+    if np.iscomplexobj(array):
+        if not np.abs(array.imag).max(initial=0.0) < 1e-6:
+            raise WrongAnswer("Real numbers are needed, not complex ones.")
+        array = array.real
+    return array.astype(float)
 
 
 def as_numbers(answer: Any, count: int) -> NDArray:
@@ -191,7 +213,7 @@ def as_letters(answer: Any, allowed: str, count: int | None = None) -> str:
     They come as "ace", "A, C and E", ["a", "(c)", "e"], a set, a table, or numbered: "1A 2C 3E",
     "2: c, 1: a, 3: e".
     """
-    answer = list(answer.values()) if isinstance(answer, Mapping) else answer
+    answer = in_order(answer) if isinstance(answer, Mapping) else answer
     if isinstance(answer, set | frozenset):
         if count is not None and len(answer) > 1:
             raise WrongAnswer("A set has no order: give the letters as a text or a list.")
@@ -216,6 +238,14 @@ def as_letters(answer: Any, allowed: str, count: int | None = None) -> str:
     return given
 
 
+def in_order(table: Mapping) -> list:
+    """Return the values of a table: by its keys if they count, as 1, 2, … or a, b, … do."""
+    places = {key: re.sub(r"\W", "", str(key)).lower() for key in table}
+    if all(re.fullmatch(r"\d+|[a-z]", place) for place in places.values()):
+        return [table[key] for key in sorted(table, key=lambda key: places[key].rjust(9))]
+    return list(table.values())
+
+
 WORDS_FOR = ("no", "one", "two", "three", "four", "five", "six")
 
 
@@ -227,7 +257,7 @@ def as_words(
     Capitals, hyphens and blanks do no harm; ``also`` holds other spellings.
     """
     spelt = {_bare(word): word for word in known} | dict(also or {})
-    answer = list(answer.values()) if isinstance(answer, Mapping) else answer
+    answer = in_order(answer) if isinstance(answer, Mapping) else answer
     if isinstance(answer, str):
         answer = re.split(r"[,;\n]" if re.search(r"[,;\n]", answer) else r"\s+", answer.strip())
     if isinstance(answer, np.ndarray):
@@ -288,6 +318,28 @@ def linear_algebra() -> Iterator[list[tuple[str, tuple[int, ...]]]]:
         sys.setprofile(before)
 
 
+SOLVERS = (
+    "solve",
+    "inv",
+    "lstsq",
+    "pinv",
+    "qr",
+    "svd",
+    "eigh",
+    "cholesky",
+    "lu_solve",
+    "cho_solve",
+)
+
+
+def most_systems(calls: Sequence[tuple[str, tuple[int, ...]]]) -> int:
+    """Return how many matrices one of the solvers was given, stacks counted whole."""
+    count = Counter(dict.fromkeys(SOLVERS, 0))
+    for name, shape in calls:
+        count[name] += int(np.prod(shape[:-2])) if name in SOLVERS else 0
+    return max(count.values())
+
+
 def expect_advice(answer: Any, advice: Sequence[str], why: Sequence[str]) -> None:
     """Take the right word for each of four persons, in order, as a list, a text or a table."""
     words = as_words(answer, 4, advice)
@@ -307,8 +359,12 @@ def expect_close(answer: Any, right: Any, why: str = "", digits: int = 6) -> Non
     """Accept a number or array that agrees to so many significant digits of its largest entry."""
     right = np.asarray(right, float)
     given = as_array(answer, right.shape) if right.ndim else np.asarray(as_number(answer))
-    if np.abs(given - right).max(initial=0.0) > tolerance(right, digits):
-        raise WrongAnswer(why)
+    off = np.abs(given - right).max(initial=0.0)
+    if off <= tolerance(right, digits):
+        return
+    if off <= tolerance(right, digits - 3) and digits > 3:  # what is computed was rounded early
+        raise WrongAnswer(f"Close, but not right to {digits} significant digits.")
+    raise WrongAnswer(why)
 
 
 def expect_whole(
@@ -433,8 +489,10 @@ def expect_not(answer: Any, wrong: Any, why: str, digits: int = 6) -> None:
 def expect_directions(answer: Any, right: NDArray, why: str = "", tol: float = 1e-6) -> None:
     """Accept columns that equal the right ones up to the sign of each."""
     given = as_array(answer, right.shape)
-    if np.abs(align_signs(right, given) - right).max() > tol:
-        raise WrongAnswer(why)
+    off = np.abs(align_signs(right, given) - right).max()
+    if off > tol:
+        close = off <= 1e3 * tol < 0.01
+        raise WrongAnswer("Close, but not right to the digits asked for." if close else why)
 
 
 def expect_subspace(answer: Any, right: NDArray, why: str = "", tol: float = 1e-6) -> None:

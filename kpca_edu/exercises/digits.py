@@ -12,6 +12,7 @@ from .checking import (
     as_array,
     as_function,
     as_letters,
+    as_real,
     as_words,
     exercise,
     expect_choices,
@@ -139,7 +140,7 @@ def clean_by_a_mean(answer: Any) -> None:
         expect_not(given, wrong, diagnosis)
     expect_close(given, _weighted_means(known, T, h))
     with np.errstate(all="ignore"):
-        far = np.asarray(clean(known.copy(), 100 + T, h), float)
+        far = as_real(clean(known.copy(), 100 + T, h))
     if far.shape != (8, 5) or not np.isfinite(far).all():
         raise WrongAnswer("Near the known pictures it is right; far away all weights round to 0.")
     expect_close(far, _weighted_means(known, 100 + T, h), "Far from all pictures it is not right.")
