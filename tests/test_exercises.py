@@ -119,6 +119,12 @@ def other_forms(answer):
     if isinstance(answer, list | tuple) and all(isinstance(x, str) for x in answer):
         yield from (list(answer), np.array(answer), pd.Series(answer), ", ".join(answer))
         yield from (dict(enumerate(answer)), [f" {x.upper()}." for x in answer], "; ".join(answer))
+        if all(len(x.strip()) > 1 for x in answer):  # words, not letters
+            numbered = [f"{i}. {x}" for i, x in enumerate(answer, 1)]
+            yield from (numbered, numbered[::-1], ", ".join(numbered[::-1]), "\n".join(numbered))
+            yield [f"({'abcdefg'[i]}) {x}" for i, x in enumerate(answer)]
+            if not any(" " in x for x in answer):
+                yield " ".join(numbered)
     elif isinstance(answer, str) and len(answer) < 7 and answer.isalpha():
         yield from (list(answer), pd.Series(list(answer)), " ".join(f"({x})" for x in answer))
         yield from (" and ".join(answer), dict(enumerate(answer)), np.str_(answer))
@@ -134,6 +140,9 @@ def other_forms(answer):
             return
         yield from (np.array([answer]), np.array(answer)[:, None], [[x] for x in answer])
         yield from (pd.Series(answer), tuple(Decimal(float(x)) for x in answer))
+        if len(answer) > 1:
+            yield dict(zip("xyzuvw", answer, strict=False))
+            yield dict(reversed(list(enumerate(answer))))
 
 
 @pytest.mark.parametrize("id", ANSWERS)
@@ -200,6 +209,7 @@ def test_a_table_that_counts_is_put_in_order():
     lines = {10: "a", 9: "b"}
     assert in_order(lines) == ["b", "a"]
     assert in_order({"top": "b", "saddle": "d"}) == ["b", "d"]
+    assert in_order({"E": 1, "D": 2}) == [1, 2]
 
 
 def test_close_is_told_from_wrong():

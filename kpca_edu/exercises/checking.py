@@ -173,7 +173,8 @@ def as_real(answer: Any) -> NDArray:
 
 
 def as_numbers(answer: Any, count: int) -> NDArray:
-    """Return so many numbers, given as a list, a row or a column."""
+    """Return so many numbers, given as a list, a row, a column or a table."""
+    answer = in_order(answer) if isinstance(answer, Mapping) else answer
     if shape_of(answer) in ((1, count), (count, 1)):
         answer = np.ravel(answer)
     return as_array(answer, (count,))
@@ -241,9 +242,23 @@ def as_letters(answer: Any, allowed: str, count: int | None = None) -> str:
 def in_order(table: Mapping) -> list:
     """Return the values of a table: by its keys if they count, as 1, 2, … or a, b, … do."""
     places = {key: re.sub(r"\W", "", str(key)).lower() for key in table}
-    if all(re.fullmatch(r"\d+|[a-z]", place) for place in places.values()):
+    first_letters = sorted(places.values()) == list("abcdefghijkl"[: len(table)])
+    if first_letters or all(re.fullmatch(r"\d+", place) for place in places.values()):
         return [table[key] for key in sorted(table, key=lambda key: places[key].rjust(9))]
     return list(table.values())
+
+
+LABEL = r"\(?(?:\d+|[a-zA-Z])\s*[).:=]\s*"  # "1. ", "(a) ", "B: "
+
+
+def without_labels(words: list) -> list:
+    """Return words in the order of their labels, if all have one: "2. svd", "(a) nearest"."""
+    if not all(isinstance(word, str) for word in words):
+        return words
+    labels = [re.match(LABEL, word.strip()) for word in words]
+    if not all(labels) or len({label[0] for label in labels if label}) < len(words):
+        return words
+    return in_order({label[0]: label.string[label.end() :] for label in labels if label})
 
 
 WORDS_FOR = ("no", "one", "two", "three", "four", "five", "six")
@@ -254,16 +269,20 @@ def as_words(
 ) -> list[str]:
     """Return so many of the known words, given as a list, a text or a table.
 
-    Capitals, hyphens and blanks do no harm; ``also`` holds other spellings.
+    Capitals, hyphens and blanks do no harm; ``also`` holds other spellings. The words may be
+    numbered: "1. svd 2. gram", "2: gram, 1: svd", ["(a) svd", "(b) gram"].
     """
     spelt = {_bare(word): word for word in known} | dict(also or {})
     answer = in_order(answer) if isinstance(answer, Mapping) else answer
     if isinstance(answer, str):
-        answer = re.split(r"[,;\n]" if re.search(r"[,;\n]", answer) else r"\s+", answer.strip())
+        between = rf"\s+(?={LABEL})" if re.match(LABEL, answer.strip()) else r"\s+"
+        between = r"[,;\n]" if re.search(r"[,;\n]", answer) else between
+        answer = re.split(between, answer.strip())
     if isinstance(answer, np.ndarray):
         answer = answer.ravel().tolist()
     if not isinstance(answer, list | tuple) or len(answer) != count:
         raise WrongAnswer(f"A list of {WORDS_FOR[count]} words is needed.")
+    answer = without_labels(list(answer))
     for place, word in enumerate(answer, 1):
         if not isinstance(word, str):
             raise WrongAnswer("Words are needed, each in quotation marks.")

@@ -21,6 +21,7 @@ from .checking import (
     expect_not,
     expect_number,
     expect_whole,
+    in_order,
     linear_algebra,
     most_systems,
     shape_of,
@@ -236,7 +237,7 @@ def read_a_scree_plot(answer: Any) -> None:
 def _expect_pair(answer: Any, right: Pair, mistakes: Mapping[Pair, str]) -> None:
     """Accept two whole numbers, and say what is wrong with the usual mistakes."""
     if isinstance(answer, Mapping):
-        answer = list(answer.values())
+        answer = in_order(answer)
     if shape_of(answer) not in ((2,), (1, 2), (2, 1)):
         raise WrongAnswer("A pair of whole numbers is needed, such as (1, 3).")
     first, second = as_numbers(answer, 2)

@@ -30,6 +30,7 @@ from .checking import (
     in_order,
     linear_algebra,
     tolerance,
+    without_labels,
 )
 
 FOUR_SAMPLES = np.array([[6.0, 5.0], [2.0, -3.0], [6.0, 0.0], [2.0, 2.0]])
@@ -179,6 +180,7 @@ def _texts(answer: Any) -> list[str]:
     items = list(answer)
     if not all(isinstance(item, str) for item in items):
         raise WrongAnswer("Each entry of the list is a text, in quotation marks.")
+    items = without_labels(items)
     for sign in "_-()[].\"'":
         items = [item.replace(sign, " ") for item in items]
     return [" ".join(item.lower().split()) for item in items]
