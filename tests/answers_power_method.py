@@ -189,6 +189,10 @@ def surfer(links, follow=0.85, steps=300):
     return r
 
 
+def for_four_pages(links):
+    return surfer(links) * len(links) / 4
+
+
 def link_matrix(links):
     n, out = len(links), links.sum(axis=1, keepdims=True)
     return np.where(out > 0, links / np.maximum(out, 1), 1 / n)
@@ -338,7 +342,7 @@ ANSWERS = {
         [(lambda links: surfer(links.T), "backwards"), FAILS, FUNCTION_NEEDED]
         + [(lambda links: 4 * surfer(links), "add up to 1"), (lambda links: links, "shape")]
         + [(lambda links: np.ones(4) / 4, "All pages alike")]
-        + [(lambda links: surfer(links, follow=1.0), "jumps")]
+        + [(lambda links: surfer(links, follow=1.0), "jumps"), (for_four_pages, "add up to 1")]
         + [(lambda links: surfer(links, follow=0.15), "not 0.15"), (dead_ends_lost, "loses what")]
         + [(lambda links: surfer(links, steps=5), "iterate on")],
     ),

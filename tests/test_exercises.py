@@ -346,12 +346,12 @@ def test_messages_fit_the_page():
         assert max(map(len, check(id, None, hints=99).message.splitlines())) <= 88
 
 
-@pytest.mark.parametrize("id", ["svd-0", "svd", "", "SVD-1", 1, None])
+@pytest.mark.parametrize("id", ["svd-0", "svd", "", "SVD-1", 1, None, [5.0], np.eye(2)])
 def test_unknown_exercises(id):
     """An unknown name gets a ValueError that lists the known ones."""
     with pytest.raises(ValueError, match="There is no exercise") as caught:
         check(id, 1)
-    assert repr(id) in str(caught.value)
+    assert repr(id)[:60] in str(caught.value)
     assert all(known in str(caught.value) for known in exercise_ids())
 
 

@@ -352,12 +352,15 @@ def ranks_of_pages(answer: Any) -> None:
     ranks = as_function(answer)
     ring = np.array([[0, 1, 1, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 1, 0]], float)
     dead_end = np.vstack([ring[:3], np.zeros(4)])
-    for links in (ring, dead_end):
+    larger = np.zeros((6, 6))
+    larger[[0, 0, 0, 1, 2, 3, 3], [1, 2, 5, 2, 0, 4, 2]] = 1  # the last two have no links
+    for links in (ring, dead_end, larger):
+        n = len(links)
         with np.errstate(all="ignore"):
             given = ranks(links.copy())
-        given = as_array(np.ravel(given) if np.size(given) == 4 else given, (4,))
+        given = as_array(np.ravel(given) if np.size(given) == n else given, (n,))
         if not np.isclose(given.sum(), 1, atol=1e-3):
-            lost = " A page without links loses what it has." if links is dead_end else ""
+            lost = "" if links is ring else " A page without links loses what it has."
             raise WrongAnswer(
                 f"The ranks should add up to 1, and yours add up to {given.sum():.4f}.{lost}"
             )
@@ -365,7 +368,7 @@ def ranks_of_pages(answer: Any) -> None:
             (_page_rank(links.T), "You follow the links backwards."),
             (_page_rank(links, 1.0), "The random jumps are missing."),
             (_page_rank(links, 0.15), "She follows a link with probability 0.85, not 0.15."),
-            (np.full(4, 0.25), "All pages alike. P @ r leaves them so: r is a row, before P."),
+            (np.full(n, 1 / n), "All pages alike. P @ r leaves them so: r is a row, before P."),
         ):
             if not np.allclose(wrong, _page_rank(links), atol=1e-3):
                 expect_not(given, wrong, why, 3)
