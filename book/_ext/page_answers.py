@@ -152,7 +152,7 @@ def _comparisons(bounds: list[Bound]) -> dict:
             words = f"Close, but not right to {digits} significant digits."
             add(
                 right,
-                tolerance(np.asarray(right, float), digits - 3),
+                tolerance(np.asarray(right, float), 3),
                 False,
                 words,
             )

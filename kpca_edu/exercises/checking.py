@@ -381,7 +381,7 @@ def expect_close(answer: Any, right: Any, why: str = "", digits: int = 6) -> Non
     off = np.abs(given - right).max(initial=0.0)
     if off <= tolerance(right, digits):
         return
-    if off <= tolerance(right, digits - 3) and digits > 3:  # what is computed was rounded early
+    if off <= tolerance(right, 3) and digits > 3:  # what is computed was rounded early
         raise WrongAnswer(f"Close, but not right to {digits} significant digits.")
     raise WrongAnswer(why)
 
