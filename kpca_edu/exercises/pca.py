@@ -422,7 +422,7 @@ def multiply_with_centred_sparse(answer: Any) -> None:
             "The sum is that of the centred Xc v, not of Xv.",
         )
         expect_close(given, Xc.T @ y)
-    n, d = 280, 290
+    n, d = 200, 210
     rng = np.random.default_rng(2)
     X = sparse.random_array((n, d), density=0.01, format="csr", rng=rng)
     with _memory_below(0.6 * 8 * n * d, "Right, but it holds all n×d centred entries at once."):
