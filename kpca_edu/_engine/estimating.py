@@ -119,7 +119,7 @@ def components_of(value: Any, most: int) -> float:
         hint = " Pass what choose_k_by_bic(X) returns." if value == "mle" else ""
         raise ValueError(f"n_components={value!r}: a number or a share is needed.{hint}")
     if isinstance(value, Real) and not isinstance(value, Integral):
-        if 0 < value < 1:
+        if 0 < float(value) < 1:
             return float(value)
         raise ValueError(
             f"n_components={value!r}: a whole number of components, a share of the variance "

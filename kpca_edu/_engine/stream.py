@@ -242,7 +242,8 @@ def leading_pairs(moments: Any, k: int) -> tuple[NDArray, NDArray]:
         raise ValueError(f"moments is {given}: what summarize or accumulate return is needed.")
     n, d = some_rows(whole_number(moments.n, "moments.n")), np.size(moments.mean)
     k = component_count(k, min(n, d), f"{n} rows of {d} features", least=1)
-    scatter = symmetric_map(data_matrix(moments.scatter, "moments.scatter"), "moments.scatter")
+    scatter = data_matrix(moments.scatter, "moments.scatter")
+    symmetric_map(scatter, "moments.scatter")
     if not isinstance(moments.mean, np.ndarray) or scatter.shape != 2 * moments.mean.shape:
         raise ValueError(
             f"moments.mean has shape {np.shape(moments.mean)} and moments.scatter {scatter.shape}: "
