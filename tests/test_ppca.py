@@ -1118,6 +1118,14 @@ def test_the_nearest_point_of_a_plane_with_dependent_directions(seed):
     np.testing.assert_array_equal(point.reconstruct(X, shrink=False), np.zeros((8, 6)))
 
 
+def test_a_masked_table_is_told_how_to_mark_its_gaps():
+    """The advice of the message is one that EM takes."""
+    gaps = np.ma.masked_greater(VIRUSES[:, :9], 20)
+    with pytest.raises(ValueError, match=r"X\.filled\(…\), by np\.nan"):
+        fit_ppca_em(gaps, 1)
+    assert fit_ppca_em(gaps.astype(float).filled(np.nan), 1).converged
+
+
 @pytest.mark.parametrize("sigma2", [None, "one", 1j, [1.0, 2.0], np.ones(1), -1.0, np.nan, np.inf])
 def test_noise_is_one_number(sigma2):
     """What is no variance is refused in a sentence when a model is made by hand."""

@@ -405,8 +405,8 @@ def real_array(A: ArrayLike, name: str) -> NDArray:
         )
     if np.ma.is_masked(A):
         raise ValueError(
-            f"{name} is a masked array, and its mask would be lost: every entry is needed. "
-            f"Fill the gaps with {name}.filled(…) or drop their rows."
+            f"{name} is a masked array, and its mask would be lost. Fill the gaps with "
+            f"{name}.filled(…), by np.nan for a function that takes missing values, or drop them."
         )
     try:
         array = np.asarray(A)
