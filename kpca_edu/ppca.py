@@ -29,6 +29,7 @@ from ._engine.gaussian import (
     count_that_leaves_noise,
     in_range,
     parameters,
+    span,
 )
 from ._engine.memory import room_for
 from ._engine.missing import (
@@ -111,19 +112,20 @@ class PPCA(Frozen):
     @property
     def variances(self) -> NDArray:
         """The k largest variances of the model along W, in falling order :eq:`eq-ppca-spectrum`."""
-        return np.linalg.svd(self.W, compute_uv=False) ** 2 + self.sigma2
+        return np.linalg.svd(self.W.astype(float), compute_uv=False) ** 2 + self.sigma2
 
     @property
     def explained_ratio(self) -> NDArray:
         """The shares of these variances in that of the whole model, tr Σ."""
-        whole = float(np.vdot(self.W, self.W)) + self.mean.size * self.sigma2
+        W = self.W.astype(float)  # whose squares may be beyond single precision
+        whole = float(np.vdot(W, W)) + self.mean.size * self.sigma2
         return self.variances / (whole or 1.0)
 
     def covariance(self) -> NDArray:
         """Return the d×d matrix Σ = WWᵀ + σ²I :eq:`eq-ppca-marginal`."""
         d = self.mean.size
         room_for(d, d, "The covariance matrix", "log_density(X) works without it.")
-        W = self.W.astype(float)  # whose squares may be beyond single precision
+        W = self.W.astype(float)
         return W @ W.T + self.sigma2 * np.eye(d)
 
     def log_density(self, X: ArrayLike) -> NDArray:
@@ -171,7 +173,7 @@ class PPCA(Frozen):
 
         With ``shrink=False`` the image is the nearest point of the plane, as in PCA.
         """
-        model = self if flag(shrink, "shrink") else replace(self, sigma2=0.0)
+        model = self if flag(shrink, "shrink") else replace(self, W=span(self.W), sigma2=0.0)
         return model.decode(model.encode(X))
 
     @overload

@@ -37,8 +37,7 @@ def row_samples(X: SamplesLike, name: str = "X") -> Samples:
     """Return samples as a matrix of single or double precision: dense, or CSR if X is sparse."""
     if not isinstance(X, sparse.sparray | sparse.spmatrix):
         return data_matrix(X, name)
-    rows = cast(sparse.csr_array, linear_map(X, name))
-    return rows if rows.dtype in (np.float32, np.float64) else rows.astype(float)
+    return cast(sparse.csr_array, linear_map(X, name))
 
 
 def sample_count(X: Any, name: str = "X") -> int:

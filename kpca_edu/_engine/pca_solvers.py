@@ -109,11 +109,15 @@ class Centered(LinearOperator):
         return units * float(np.finfo(self.dtype).eps) * float(np.sqrt(n)) * size
 
     def in_range(self) -> Centered:
-        """Return X_c itself, or in doubles if single precision can't hold its squares."""
+        """Return X_c itself, or in doubles if single precision can't hold its squares.
+
+        Nor can it tell sparse data from their mean if that is far: no row is centred there.
+        """
         if self.dtype == np.float64 or isinstance(self.X, LinearOperator):
             return self
         peak = largest_modulus(self.X)
-        if peak == 0 or 1e-12 < peak < 1e12:
+        near = self.formed or self.rounding() < 1e-3 * np.sqrt(self.sum_of_squares())
+        if peak == 0 or (near and 1e-12 < peak < 1e12):
             return self
         return Centered(
             self.X.astype(float), self.mean.astype(float), self.times, self.transpose_times
@@ -182,7 +186,7 @@ def leading_triplets(
     with np.errstate(over="ignore", invalid="ignore"):  # refused by _check_range
         found = solve(data, k, rng, progress) if k != 0 else _nothing(data)
     s, V, total = found
-    rounding = X_c.rounding()
+    rounding = data.rounding()
     _check_range(X_c, total, rounding)
     refuse_overflow(np.inf if s.max(initial=0.0) > np.finfo(X_c.dtype).max else total)
     s = np.where((s > rounding) & (np.sqrt(max(total, 0.0)) > rounding), s, 0).astype(X_c.dtype)
