@@ -45,11 +45,17 @@ def room_for(rows: int, columns: int, what: str, way_out: str) -> None:
 
 
 def _container_limit() -> float:
+    """Return what a container may still take; files that were read and can be dropped don't count.
+
+    Infinity if there is no container, or no limit ("max").
+    """
+    group = Path("/sys/fs/cgroup")
     try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
-        return float(limit) - float(used)
-    except (OSError, ValueError):  # no container, or "max"
+        limit, used = (float((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        lines = (group / "memory.stat").read_text().splitlines()
+        dropped = next(line for line in lines if line.startswith("inactive_file"))
+        return limit - used + float(dropped.split()[1])
+    except (OSError, ValueError, StopIteration):
         return float("inf")
 
 
