@@ -129,6 +129,17 @@ def test_what_cannot_fit_is_refused_by_its_size(size, call, monkeypatch):
     call(X, Y)
 
 
+def test_rows_with_the_same_gaps_share_one_covariance(monkeypatch):
+    """So it needs no room for each, and what is returned takes none."""
+    X = samples(200, 3)
+    X[:, 0] = np.nan
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 8 * 2 * X.size)  # of the table
+    covariance = FULL.posterior(X).covariance
+    assert covariance.shape == (200, 3, 3)
+    assert covariance.strides[0] == 0
+
+
 def ones(n, d):
     """Return an n×d operator of ones, which takes no memory."""
     return aslinearoperator(np.ones((n, 1))) @ aslinearoperator(np.ones((1, d)))
