@@ -80,9 +80,10 @@ def gram_in_memory(
     read-only: it may be the callable's own.
     """
     clip, progress = flag(clip, "clip"), flag(progress, "progress")
-    half = refuse_large_gram(kernel, sample_count(X), k, clip)
+    n = sample_count(X)
+    half = refuse_large_gram(kernel, n, k, clip)
     if not isinstance(kernel, Kernel):
-        return checked_gram(kernel(X, X), sample_count(X), "kernel(X, X)")
+        return checked_gram(kernel(X, X), n, "kernel(X, X)")
     if half and not clip:
         return SymmetricPanels(lower_panels(kernel, X, progress))
     return mirrored_gram(kernel, X, progress)
