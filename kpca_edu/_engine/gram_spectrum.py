@@ -17,7 +17,7 @@ from .centering import center_in_place, row_means
 from .checks import component_count, data_matrix, flag, is_number, symmetric_map, tell
 from .eigen import Eigenpairs, lanczos_pays, top_eigenpairs
 from .inner_products import sample_count
-from .kernel_algebra import Kernel, mirrored_gram
+from .kernel_algebra import OVERFLOW, Kernel, mirrored_gram
 from .memory import refuse_beyond_memory
 from .panels import SymmetricPanels, lower_panels
 
@@ -124,7 +124,7 @@ class CenteredGram:
         self.K, self.center, self.n = K, flag(center, "center"), len(K)
         largest = max(float(K.max()), -float(K.min()))
         if not np.isfinite(largest):
-            raise ValueError("The kernel overflows on these samples: divide X by a number first.")
+            raise ValueError(OVERFLOW)
         self.rounding = 8 * self.n * float(np.finfo(K.dtype).eps) * largest  # of an eigenvalue
         self.means = self._means()
         self.trace = float(K.diagonal().sum(dtype=float)) - self.n * self.means[1]  # Σ λ̃

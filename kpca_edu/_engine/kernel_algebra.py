@@ -30,6 +30,7 @@ from .memory import room_for
 from .panels import lower_panels, mirrored
 
 __all__ = [
+    "OVERFLOW",
     "InnerProductKernel",
     "Kernel",
     "RadialKernel",
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 Writer = Callable[[float], str]
+OVERFLOW = "The kernel overflows on these samples: divide X by a number first."
 IN_PARTS = "take fewer samples at a time, or features: nystrom(X, m, kernel)."
 
 
@@ -64,7 +66,7 @@ class Kernel(ABC):
     def diagonal(self, X: SamplesLike) -> NDArray:
         """Return κ(x, x) of each row x of X : (n, d), as (n,)."""
         with overflow_told():
-            return self._diagonal(row_samples(X))
+            return _finite(self._diagonal(row_samples(X)))
 
     def gradient(self, T: ArrayLike, X: SamplesLike, W: ArrayLike) -> NDArray:
         """Return, for each row t of T, the gradient of Σᵢ wᵢ κ(t, xᵢ) in t.
@@ -72,17 +74,18 @@ class Kernel(ABC):
         T : (m, d) dense, X : (n, d), W : (m, n), a row of weights for each t; gives (m, d).
         """
         with overflow_told():
-            return self._gradient(*gradient_arguments(T, X, W))
+            return _finite(self._gradient(*gradient_arguments(T, X, W)))
 
     def diagonal_gradient(self, T: ArrayLike) -> NDArray:
         """Return the gradient of κ(t, t) in t for each row t of T : (m, d), as (m, d)."""
         with overflow_told():
-            return self._diagonal_gradient(data_matrix(T, "T"))
+            return _finite(self._diagonal_gradient(data_matrix(T, "T")))
 
     def _finite_matrix(self, X: Samples, Y: Samples) -> NDArray:
         """Return κ(xᵢ, yⱼ) of samples that have been checked; overflow gets a sentence."""
         with overflow_told():
-            return self._matrix(X, Y)
+            K = self._matrix(X, Y)
+            return K if _squares_fit(X) and _squares_fit(Y) else _finite(K)
 
     @abstractmethod
     def _matrix(self, X: Samples, Y: Samples) -> NDArray: ...
@@ -379,9 +382,22 @@ def overflow_told() -> Iterator[None]:
         with np.errstate(over="raise", invalid="raise"):
             yield
     except FloatingPointError:
-        raise ValueError(
-            "The kernel overflows on these samples: divide X by a number first."
-        ) from None
+        raise ValueError(OVERFLOW) from None
+
+
+def _finite(values: NDArray) -> NDArray:
+    """Return values that are finite: matrix products may overflow without an error of NumPy's.
+
+    So do those of sparse matrices, and those that BLAS makes in other threads.
+    """
+    if np.geterr()["over"] != "ignore" and not np.isfinite(values).all():
+        raise ValueError(OVERFLOW)
+    return values
+
+
+def _squares_fit(X: Samples) -> bool:
+    """Tell whether the squared lengths are finite: then inner products of such samples are."""
+    return bool(np.isfinite(squared_norms(X)).all())
 
 
 def mirrored_gram(kernel: Kernel, X: Samples, progress: bool = False) -> NDArray:
