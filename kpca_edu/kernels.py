@@ -377,7 +377,7 @@ def squared_distances(X: SamplesLike, Y: SamplesLike) -> NDArray:
     from it keep their digits.
     """
     first, second = rows.pairs_of_rows(X, Y)
-    room_for(first.shape[0], second.shape[0], "The matrix of distances", "take fewer samples.")
+    rows.room_for_pairs(first, second, "The matrix of distances", "take fewer samples.")
     with np.errstate(over="ignore", invalid="ignore"):  # refused just below
         D2 = rows.squared_distances(first, second)
     rows.refuse_far(float(D2.max()))
@@ -402,7 +402,7 @@ def median_sigma(
     room_for(min(n, most), min(n, most) // 2, "A distance for each pair", "take fewer max_samples.")
     if n > most:
         samples = samples[rng.choice(n, most, replace=False)]
-    sigma = float(np.median(rows.pair_distances(samples)))
+    sigma = float(np.median(rows.pair_distances(samples), overwrite_input=True))
     rows.refuse_far(sigma)
     if sigma == 0:
         raise ValueError(

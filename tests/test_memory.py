@@ -47,7 +47,7 @@ from kpca_edu.choosing_k import (
     parallel_variances,
 )
 from kpca_edu.kernel_pca import denoising_error, held_out_loss
-from kpca_edu.kernels import polynomial_features, rbf_features
+from kpca_edu.kernels import polynomial_features, rbf_features, squared_distances
 from kpca_edu.pca import center_data
 from kpca_edu.ppca import PPCA, expect
 from kpca_edu.preimages import exact_preimage
@@ -127,6 +127,27 @@ def test_what_cannot_fit_is_refused_by_its_size(size, call, monkeypatch):
         call(X, Y)
     monkeypatch.setattr(memory, "available_memory", lambda: needed)
     call(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("columns", "call"),
+    [
+        (50, lambda X: rbf(1.0)(X)),
+        (40, lambda X: rbf(1.0)(X, X[:40])),
+        (50, lambda X: fit_kernel_pca(X, 2, rbf(1.0))),
+        (40, lambda X: squared_distances(X, X[:40])),
+        (4, lambda X: center_data(X)),
+        (4, lambda X: panels.map_rows(lambda rows: rows, X, 2**20)),
+    ],
+)
+def test_single_precision_needs_half_of_the_room(columns, call, monkeypatch):
+    X = samples(50, 4).astype(np.float32)
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 50 * columns - 1)
+    with pytest.raises(MemoryError):
+        call(X)
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 50 * columns)
+    call(X)
 
 
 def test_rows_with_the_same_gaps_share_one_covariance(monkeypatch):

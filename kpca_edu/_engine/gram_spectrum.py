@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .centering import center_in_place, row_means
 from .checks import component_count, data_matrix, flag, is_number, symmetric_map, tell
@@ -81,7 +81,9 @@ def gram_in_memory(
     """
     clip, progress = flag(clip, "clip"), flag(progress, "progress")
     n = sample_count(X)
-    half = refuse_large_gram(kernel, n, k, clip)
+    half = refuse_large_gram(
+        kernel, n, k, clip, dtype=X.dtype if isinstance(kernel, Kernel) else float
+    )
     if not isinstance(kernel, Kernel):
         return checked_gram(kernel(X, X), n, "kernel(X, X)")
     if half and not clip:
@@ -89,11 +91,13 @@ def gram_in_memory(
     return mirrored_gram(kernel, X, progress)
 
 
-def refuse_large_gram(kernel: Any, n: int, k: float, clip: bool = False) -> bool:
+def refuse_large_gram(
+    kernel: Any, n: int, k: float, clip: bool = False, dtype: DTypeLike = float
+) -> bool:
     """Refuse a Gram matrix of n samples that can't fit; tell whether half of it is enough."""
     half = isinstance(kernel, Kernel) and lanczos_pays(n, FIRST_GUESS if is_share(k) else int(k))
     refuse_beyond_memory(
-        8.0 * n**2 / (2 if half and not clip else 1),
+        float(np.dtype(dtype).itemsize) * n**2 / (2 if half and not clip else 1),
         f"The Gram matrix of {n:,} samples",
         "kernel PCA of features needs far less. See fit_kernel_pca_features with nystrom(X, m, "
         "kernel) or fourier_features(d, m, sigma).",

@@ -22,11 +22,11 @@ from .inner_products import (
     SamplesLike,
     inner_products,
     pairs_of_rows,
+    room_for_pairs,
     row_samples,
     squared_distances,
     squared_norms,
 )
-from .memory import room_for
 from .panels import lower_panels, mirrored
 
 __all__ = [
@@ -60,7 +60,7 @@ class Kernel(ABC):
         if Y is None or Y is X:
             return mirrored_gram(self, row_samples(X))
         rows, columns = pairs_of_rows(X, Y)
-        room_for(rows.shape[0], columns.shape[0], "The matrix of kernel values", IN_PARTS)
+        room_for_pairs(rows, columns, "The matrix of kernel values", IN_PARTS)
         return self._finite_matrix(rows, columns)
 
     def diagonal(self, X: SamplesLike) -> NDArray:
@@ -405,7 +405,7 @@ def mirrored_gram(kernel: Kernel, X: Samples, progress: bool = False) -> NDArray
 
     Little more than the matrix itself is in memory: a panel is about a million entries.
     """
-    room_for(X.shape[0], X.shape[0], "The Gram matrix", IN_PARTS)
+    room_for_pairs(X, X, "The Gram matrix", IN_PARTS)
     K = np.empty((X.shape[0], X.shape[0]), X.dtype)
     return mirrored(lower_panels(kernel, X, progress), K)
 
@@ -426,7 +426,9 @@ def gradient_arguments(
             f"W is {weights.shape[0]}×{weights.shape[1]}: a weight for each pair is needed, "
             f"{m}×{n} for {m} rows of T and {n} of X."
         )
-    room_for(m, n, "The matrix of kernel values", "take fewer rows of T at a time.")
+    room_for_pairs(
+        points, samples, "The matrix of kernel values", "take fewer rows of T at a time."
+    )
     return points, samples, weights
 
 

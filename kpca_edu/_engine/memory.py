@@ -6,6 +6,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import DTypeLike
+
 __all__ = ["available_memory", "refuse_beyond_memory", "room_for"]
 
 SMALL = 2.0**28  # bytes that are there on every machine, without a look
@@ -37,9 +40,9 @@ def refuse_beyond_memory(size: float, what: str, way_out: str) -> None:
         )
 
 
-def room_for(rows: int, columns: int, what: str, way_out: str) -> None:
-    """Refuse a matrix of doubles that would not fit, before it is allocated."""
-    size = 8.0 * rows * columns
+def room_for(rows: int, columns: int, what: str, way_out: str, dtype: DTypeLike = float) -> None:
+    """Refuse a matrix of numbers of this type that would not fit, before it is allocated."""
+    size = float(np.dtype(dtype).itemsize) * rows * columns
     if size > SMALL:
         refuse_beyond_memory(size, f"{what}, {rows:,}×{columns:,},", way_out)
 
