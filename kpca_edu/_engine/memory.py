@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 __all__ = ["available_memory", "refuse_beyond_memory", "room_for"]
 
 SMALL = 2.0**28  # bytes that are there on every machine, without a look
+BLAS = 2.0**26  # bytes that linear algebra takes for itself; where it can't, the process ends
 
 
 def available_memory() -> float:
@@ -70,7 +71,7 @@ def _process_limit() -> float:
         if limit == resource.RLIM_INFINITY:
             return float("inf")
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        return float(limit - pages * resource.getpagesize())
+        return limit - pages * resource.getpagesize() - BLAS
     except (ImportError, OSError, ValueError):  # Windows has no such limit
         return float("inf")
 
