@@ -85,7 +85,8 @@ class Kernel(ABC):
         """Return κ(xᵢ, yⱼ) of samples that have been checked; overflow gets a sentence."""
         with overflow_told():
             K = self._matrix(X, Y)
-            return K if _squares_fit(X) and _squares_fit(Y) else _finite(K)
+            large = K.size > X.size + Y.size  # the samples are looked at sooner
+            return K if large and _squares_fit(X) and _squares_fit(Y) else _finite(K)
 
     @abstractmethod
     def _matrix(self, X: Samples, Y: Samples) -> NDArray: ...
