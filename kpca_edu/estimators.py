@@ -362,7 +362,8 @@ class SparsePCA(Transformer):
         X = self._samples(X, fit=True, least=2)
         n, most = X.shape[0], min(X.shape[0] - 1, X.shape[1])
         k = most if self.n_components is None else no_more_than(self.n_components, most)
-        options = {name: value for name, value in self.get_params().items() if name[:2] != "n_"}
+        options = self.get_params()
+        del options["n_components"]
         self.model_ = fit_sparse_pca(X, k, **options)
         self.components_, self.mean_ = self.model_.B.T, self.model_.mean
         self.n_components_, self.n_iter_ = self.model_.k, max(self.model_.n_iter, 1)

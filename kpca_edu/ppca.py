@@ -153,11 +153,11 @@ class PPCA(Frozen):
         NaN is missing; a row without any value gets back the prior, N(0, I).
         """
         table = table_for(self, X)
-        if not table.complete:
+        if len(table.patterns) > 1:  # else all rows share one
             what = "The covariances of all rows"
             room_for(len(table) * self.k, self.k, what, "take some rows at a time.")
-        S = self._by_row(X, lambda z: z.S[z.part.group] if len(z.S) > 1 else z.S)
-        m = self.encode(X)
+        S = self._by_row(table, lambda z: z.S[z.part.group] if len(z.S) > 1 else z.S)
+        m = self._by_row(table, lambda z: z.m)
         return Posterior(m, np.broadcast_to(S, (*m.shape, self.k)))
 
     def encode(self, X: ArrayLike) -> NDArray:
@@ -210,7 +210,7 @@ class PPCA(Frozen):
         noise = rng.standard_normal((n, self.mean.size))
         return Z @ self.W.T + self.mean + np.sqrt(self.sigma2) * noise
 
-    def _by_row(self, X: ArrayLike, value: Callable[[Latent], NDArray]) -> NDArray:
+    def _by_row(self, X: ArrayLike | Table, value: Callable[[Latent], NDArray]) -> NDArray:
         """Return what ``value`` gives for each part of the rows, in the order of the rows."""
         table = table_for(self, X)
         return table.gather((z.part.rows, value(z)) for z in infer(self, table))

@@ -24,7 +24,7 @@ from ._engine.checks import (
     whole_number,
 )
 from ._engine.inner_products import Samples, SamplesLike, row_samples
-from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count, rows_of
+from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count
 from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.new_samples import kernel_values
@@ -150,8 +150,7 @@ def nystrom(
     "uniform", "kmeans" (centres of clusters), "leverage" or "pivoted" (samples that
     others explain badly). Exact for m = n. Costs O(m³), and O(nm²) for the features.
     """
-    kernel, n = check_kernel(kernel), len(rows_of(X))
-    m = landmark_count(m, n)
+    kernel, m = check_kernel(kernel), landmark_count(m, X)
     how = choice(landmarks, "landmarks", LANDMARKS)
     L = choose_landmarks(X, m, kernel, how, generator(rng), flag(progress, "progress"))
     K_mm = kernel_values(kernel, L, L)

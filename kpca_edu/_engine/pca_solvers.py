@@ -1,7 +1,8 @@
 """Five roads to the leading s and V of centred data, X_c = U diag(s) Vᵀ, and the choice of one.
 
-A solver takes X_c, the number of directions (or a share of the variance, or None for all) and rng.
-It returns at least as many directions as were asked for; :func:`leading_triplets` cuts them.
+A solver takes X_c, the number of directions (or a share of the variance, or None for all), rng,
+and whether an iteration shows a bar. It returns at least as many directions as were asked for;
+:func:`leading_triplets` cuts them.
 """
 
 from __future__ import annotations
@@ -188,7 +189,8 @@ def leading_triplets(
     s, V, total = found
     rounding = data.rounding()
     _check_range(X_c, total, rounding)
-    refuse_overflow(np.inf if s.max(initial=0.0) > np.finfo(X_c.dtype).max else total)
+    if s.max(initial=0.0) > np.finfo(X_c.dtype).max:  # found in doubles
+        refuse_overflow(np.inf)
     s = np.where((s > rounding) & (np.sqrt(max(total, 0.0)) > rounding), s, 0).astype(X_c.dtype)
     count = _count(s, total, k)
     s, V = complete(s[:count], V[:, :count].astype(X_c.dtype), count)

@@ -53,7 +53,7 @@ def as_block(block: ArrayLike) -> NDArray:
     array = real_array(block, "block")
     if array.ndim == 2 and array.shape[0] == 0 and array.shape[1] > 0:
         return array.astype(float)
-    rows = data_matrix(block, "block", check_finite=False)
+    rows = data_matrix(array, "block", check_finite=False)
     return squares_fit(rows.astype(float, copy=False), "block")
 
 
