@@ -456,6 +456,38 @@ def test_any_count_can_be_had_in_any_unit():
         np.testing.assert_allclose(again.variances, factor**2 * model.variances, rtol=1e-4)
 
 
+@pytest.mark.parametrize("seed", [0, 9, 17, 20, 21, 25])
+def test_single_loadings_are_not_chosen_by_rounding(seed):
+    """On the way two components can have one and the same feature; what becomes of them does not
+    hang on the last digit of X: eq-spca-procrustes."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(3, 13))
+    X = rng.standard_normal((d + int(rng.integers(2, 30)), d)) @ rng.standard_normal((d, d))
+    for k in {d // 2, d - 1}:
+        model = fit_sparse_pca(X, k, nonzeros=1)
+        for factor in (3, 7):
+            again = fit_sparse_pca(factor * X, k, nonzeros=1)
+            np.testing.assert_array_equal(again.B != 0, model.B != 0)
+
+
+@pytest.mark.parametrize("seed", [43, 48, 52, 61, 83])
+@pytest.mark.parametrize("ridge", [0.01, np.inf])
+def test_recovered_is_what_the_decoder_recovers(seed, ridge):
+    """recovered_ratio is that of reconstruct, at most 1, and nearly that of least squares, also
+    for units from 1/100 to 100 and directions that hardly differ: eq-spca-decoder."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 30)), int(rng.integers(2, 10))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-2, 3, d)
+    model = fit_sparse_pca(X, min(n - 1, d), nonzeros=min(3, d), ridge=ridge)
+    X_c = X - X.mean(axis=0)
+    lost = np.sum((X - model.reconstruct(X)) ** 2) / np.sum(X_c**2)
+    assert model.recovered_ratio <= 1 + 1e-9
+    assert model.recovered_ratio == pytest.approx(1 - lost, abs=1e-7)
+    Q = np.linalg.svd(X_c @ model.B, full_matrices=False)
+    kept = Q[0][:, Q[1] > 1e-9 * Q[1][0]]
+    assert lost <= 1 - np.sum((kept.T @ X_c) ** 2) / np.sum(X_c**2) + 1e-4
+
+
 @pytest.mark.parametrize("counts", [[1, 3], [2, 2, 3], [1, 1, 3], [3, 2, 1]])
 def test_counts_are_met_where_features_are_used_up(counts):
     """A feature that the ones before explain wholly gets its loading all the same:

@@ -19,6 +19,7 @@ __all__ = [
     "adjusted_squares",
     "covariance",
     "covariance_of",
+    "decoder",
     "falling_order",
     "feature_vector",
     "largest",
@@ -258,6 +259,19 @@ def adjusted_squares(M: NDArray) -> NDArray:
     lam, W = np.linalg.eigh(M)
     R = np.linalg.qr(np.sqrt(np.maximum(lam, 0))[:, None] * W.T, mode="r")
     return np.diag(R) ** 2
+
+
+def decoder(M: NDArray, CB: NDArray) -> tuple[NDArray, float]:
+    """Return the D : (k, d) that minimises ‖X_c − X_cBD‖², from M = BᵀCB and CB; and what it gains.
+
+    The gain 2 tr DᵀBᵀC − tr DᵀMD is that of this very D, rounded as it is: no more than tr C.
+    Scores are scaled to one size for the inverse, so that units of features don't spoil it.
+    """
+    size = np.sqrt(np.maximum(M.diagonal(), 0))
+    size[size == 0] = 1.0
+    inverse = np.linalg.pinv(M / np.outer(size, size), rcond=1e-14, hermitian=True)
+    D = inverse @ (CB / size).T / size[:, None]
+    return D, float(2 * np.sum(D * CB.T) - np.sum(D * (M @ D)))
 
 
 def _square(C: ArrayLike, name: str = "C") -> NDArray:
