@@ -1171,6 +1171,8 @@ BAD = {
     "both": (lambda: fit_sparse_pca(WINE, 2, nonzeros=3, l1=0.1), "both"),
     "counts": (lambda: fit_sparse_pca(WINE, 2, nonzeros=[3, 14]), "from 1 to 13"),
     "count 0": (lambda: fit_sparse_pca(WINE, 2, nonzeros=0), "from 1 to 13"),
+    "count True": (lambda: fit_sparse_pca(WINE, 2, nonzeros=True), "nonzeros=True: a number"),
+    "penalty True": (lambda: fit_sparse_pca(WINE, 2, l1=True), "l1=True: a number"),
     "half a count": (lambda: fit_sparse_pca(WINE, 2, nonzeros=2.5), "whole number"),
     "three counts": (lambda: fit_sparse_pca(WINE, 2, nonzeros=[1, 2, 3]), "one for each of 2"),
     "negative l1": (lambda: fit_sparse_pca(WINE, 2, l1=-0.1), "from 0 up"),
