@@ -141,7 +141,7 @@ def covariance_of(X: ArrayLike, gram: bool) -> tuple[Covariance, NDArray]:
     not seen to here.
     """
     if flag(gram, "gram"):
-        C = _square(X)
+        C = _square(X, advice="Leave out gram=True if its rows are samples, or form")
         M, exponent = _near_one(C.astype(float))
         total, mean = float(np.trace(M)) / len(C), np.zeros(len(C), C.dtype)
         if total <= 0:
@@ -274,14 +274,15 @@ def decoder(M: NDArray, CB: NDArray) -> tuple[NDArray, float]:
     return D, float(2 * np.sum(D * CB.T) - np.sum(D * (M @ D)))
 
 
-def _square(C: ArrayLike, name: str = "C") -> NDArray:
-    """Return C as a symmetric matrix."""
+def _square(
+    C: ArrayLike, name: str = "C", advice: str = "If its rows are samples, form"
+) -> NDArray:
+    """Return C as a symmetric matrix; the advice says what to do with data instead."""
     A = data_matrix(C, name)
     if A.shape[0] != A.shape[1]:
         raise ValueError(
             f"{name} is {A.shape[0]}×{A.shape[1]}: a symmetric matrix is square, and a covariance, "
-            f"correlation or Gram matrix was promised. Leave out gram=True if its rows are "
-            f"samples, or form np.cov({name}.T, ddof=0) first."
+            f"correlation or Gram matrix is needed. {advice} np.cov({name}.T, ddof=0) first."
         )
     symmetric_map(A, name)
     return A

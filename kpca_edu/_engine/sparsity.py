@@ -93,7 +93,7 @@ def check_loadings(B: NDArray, d: int) -> None:
     """Refuse directions that don't have a loading for each of d features."""
     if B.shape[0] != d:
         raise ValueError(
-            f"X has {d} columns and B {B.shape[0]} rows: a loading for each feature is needed."
+            f"B has {B.shape[0]} rows for {d} features: a loading for each feature is needed."
         )
 
 

@@ -203,7 +203,8 @@ def all_inverted(inverse: Callable[[NDArray], ArrayLike], inner: NDArray) -> NDA
             f"inverse is {type(inverse).__name__}: a function of an array is needed, such as "
             f"np.cbrt for κ(x, y) = (xᵀy)³."
         )
-    T = real_array(inverse(inner), "inverse(…)")
+    with np.errstate(all="ignore"):  # what is no number gets a sentence
+        T = real_array(inverse(inner), "inverse(…)")
     if T.shape != inner.shape or not np.isfinite(T).all():
         raise ValueError(
             "inverse(…) gave no finite number for some inner products: f⁻¹ must take every "
