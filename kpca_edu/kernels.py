@@ -381,8 +381,10 @@ def squared_distances(X: SamplesLike, Y: SamplesLike) -> NDArray:
     """
     first, second = rows.pairs_of_rows(X, Y)
     room_for(first.shape[0], second.shape[0], "The matrix of distances", "take fewer samples.")
-    with overflow_told():
-        return rows.squared_distances(first, second)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+        D2 = rows.squared_distances(first, second)
+    rows.refuse_far(float(D2.max()))
+    return D2
 
 
 def median_sigma(

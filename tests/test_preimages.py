@@ -1079,6 +1079,15 @@ def test_clipping_what_is_not_negative_changes_no_distance():
         np.testing.assert_allclose(*distances, atol=1e-5)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_whose_squares_overflow_are_told(method):
+    """No method calls infinite distances converged, or the first sample the nearest."""
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    model = fit_kernel_pca(X, 2, rbf(1.5))
+    with pytest.raises(ValueError, match="overflow"):
+        preimage(model, 1e160 * model.scores, method)
+
+
 @pytest.mark.parametrize("method", ["gradient", "fixed-point"])
 def test_the_reported_distance_is_the_distance(method):
     """Also for the Laplacian kernel, whose tip makes 1e-8 of a rounding error: eq-pre-distance."""

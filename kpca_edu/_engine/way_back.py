@@ -134,6 +134,11 @@ def points_and_scores(model: Any, T: Any, Z: ArrayLike) -> tuple[Any, NDArray]:
             f"{m} points and {len(Z)} rows of scores: each point is compared with one φ̂. "
             f"Repeat rows with np.repeat where one φ̂ has several points."
         )
+    if not np.isfinite(squared_norms(Z)).all():
+        raise ValueError(
+            f"Z holds scores of up to {np.abs(Z).max():.2g}, whose squares overflow: distances "
+            f"from there are infinite. If X has such scores, divide it by a number before the fit."
+        )
     return T, Z
 
 
