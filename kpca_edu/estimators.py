@@ -28,10 +28,12 @@ from ._engine.estimating import (
     with_columns,
 )
 from ._engine.estimator_scores import GaussianPlane, MeanScore, mean_of_rest, noise_left
+from ._engine.gram_spectrum import IndefiniteGram
 from ._engine.inner_products import neighbor_spacing
 from ._engine.kernel_names import Pairwise, is_precomputed, kernel_named, takes_sparse
 from ._engine.pca_solvers import by_sampling, leading_triplets
 from .compare import fix_signs
+from .kernel_pca import KernelPCA as KernelPCAModel
 from .kernel_pca import fit_kernel_pca, fit_kernel_pca_gram
 from .kernels import cosine, linear, polynomial, rbf_from_gamma, sigmoid
 from .pca import PCA as PCAModel
@@ -270,13 +272,14 @@ class KernelPCA(Transformer):
         k = n if wanted is None else min(count_of(wanted), n)
         with warnings.catch_warnings():  # scikit-learn drops components without variance in silence
             warnings.filterwarnings("ignore", message="k=.* components asked")
-            if is_precomputed(self):
-                self.model_ = fit_kernel_pca_gram(X, min(k, n - 1))
-            else:
-                kernel = kernel_named(self, X.shape[1], KERNELS)
-                self.model_ = fit_kernel_pca(X, min(k, n - 1), kernel)
-        model, drop = self.model_, wanted is None or flag(self.remove_zero_eig, "remove_zero_eig")
-        self.n_components_, self.X_fit_ = model.k if drop else k, X
+            try:
+                self.model_ = self._fitted(X, min(k, n - 1))
+            except IndefiniteGram as error:
+                own = " k is n_components here, and clip an option of fit_kernel_pca alone."
+                raise ValueError(f"{error}{own}") from None
+        model, drop = self.model_, flag(self.remove_zero_eig, "remove_zero_eig") or wanted is None
+        self.n_components_ = model.k if drop else k
+        self.X_fit_ = X if model.X is None else model.X  # the model's own copy
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         self.eigenvalues_ = with_columns(model.lam, self.n_components_)
         self.eigenvectors_ = with_columns(model.alpha * np.sqrt(model.lam), self.n_components_)
@@ -315,6 +318,12 @@ class KernelPCA(Transformer):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a pre-image that stalled counts as it is
             return -noise_left(clean, X, number(noise, "noise", 0.0, open_low=True), rng)
+
+    def _fitted(self, X: Any, k: int) -> KernelPCAModel:
+        """Return the model of kernel PCA that the parameters ask for."""
+        if is_precomputed(self):
+            return fit_kernel_pca_gram(X, k)
+        return fit_kernel_pca(X, k, kernel_named(self, X.shape[1], KERNELS))
 
     def _prepare_the_way_back(self, learn: bool) -> None:
         """Choose the method of pre-images; the regression of "ridge" is fitted once, here."""

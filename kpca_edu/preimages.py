@@ -165,13 +165,13 @@ def feature_distance(model: KernelPCA, X_hat: Any, Z: ArrayLike) -> NDArray:
 def feature_cosine(model: KernelPCA, X_hat: Any, Z: ArrayLike) -> NDArray:
     """Return the cosine of the angle between φ(x_hat) and phi_hat : (m,) :eq:`eq-pre-cosine`.
 
-    X_hat : (m, d) points, Z : (m, k) the scores of phi_hat. It is 0 where phi_hat is 0.
+    X_hat : (m, d) points, Z : (m, k) the scores of phi_hat. It is 0 where phi_hat is 0, and
+    NaN where an indefinite kernel has no lengths or no angle.
     """
     distance, norm2 = feature_distance(model, X_hat, Z), reconstruction_norm2(model, Z)
     own2 = self_products(samples_and_kernel(model)[1], X_hat)
     inner = (own2 + norm2 - distance**2) / 2  # φ(x_hat)ᵀphi_hat
-    lengths = np.sqrt(own2 * np.maximum(norm2, 0))
-    return np.where(lengths > 0, inner / np.where(lengths > 0, lengths, 1), 0)
+    return way_back.cosine(model, inner, own2, norm2)
 
 
 # Method 1: the nearest training sample
@@ -201,7 +201,8 @@ def nearest_preimage(model: KernelPCA, Z: ArrayLike, *, progress: bool = False) 
         return np.argmin(D2, axis=1), np.sqrt(np.min(D2, axis=1))
 
     near, distance = in_blocks(solve, len(Z), model.n, progress)
-    return _direct(way_back.rows_of(X, near), distance)
+    T = way_back.rows_of(X, near)
+    return _direct(T, feature_distance(model, T, Z) if way_back.is_indefinite(model) else distance)
 
 
 # Method 2: minimise the objective directly
@@ -387,7 +388,7 @@ def ridge_preimage(
     return _direct(*in_blocks(solve, len(Z), model.n, progress))
 
 
-KNOWN = training_distances2, reconstruction_norm2, fixed_point_step  # what a search asks for
+KNOWN = training_distances2, feature_distance, fixed_point_step  # what a search asks for
 METHODS: dict[str, Callable[..., Preimage]] = {
     "nearest": nearest_preimage,
     "fixed-point": fixed_point_preimage,

@@ -30,6 +30,7 @@ from ._engine.covariance import (
     adjusted_squares,
     covariance,
     covariance_of,
+    decoder,
     falling_order,
     feature_vector,
     principal_directions,
@@ -388,11 +389,11 @@ def _described(
         A = procrustes(C @ B)
     B, A = fix_signs(B, A)
     CB = C @ B
-    D = np.linalg.pinv(B.T @ CB, hermitian=True) @ CB.T
+    D, explained = decoder(B.T @ CB, CB)
     mean, B, A, D = (array.astype(mean.dtype) for array in (mean, B, A, D))
-    variances, explained = C.unit * adjusted_squares(B.T @ CB), C.unit * float(np.sum(D * CB.T))
+    variances = C.unit * adjusted_squares(B.T @ CB)
     refitted, history = refit or isinstance(nets, FixedNets), np.array(rounds.history)
     return SparsePCA(
-        mean, B, A, D, lengths, nets.l1, ridge, variances, explained, C.unit * C.trace,
+        mean, B, A, D, lengths, nets.l1, ridge, variances, C.unit * explained, C.unit * C.trace,
         history, rounds.converged, refitted, columns,
     )  # fmt: skip

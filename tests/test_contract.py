@@ -348,6 +348,22 @@ def test_fits_answer_alike():
         assert 0 < model.explained_ratio.sum() <= 1 + 1e-12
 
 
+def test_sparse_samples_of_a_model_are_its_own_also_in_copies():
+    """Nobody can write to them, before and after pickle and copy, and the user's stay free."""
+    X = sparse.random_array((20, 6), density=0.5, rng=0, format="csr")
+    for make in (
+        lambda: fit_kernel_pca(X, 2, rbf(1.0)).X,
+        lambda: nystrom(X, 5, rbf(1.0)).landmarks,
+        lambda: pickle.loads(pickle.dumps(fit_kernel_pca(X, 2, rbf(1.0)))).X,
+        lambda: copy.deepcopy(fit_kernel_pca(X, 2, rbf(1.0))).X,
+        lambda: copy.copy(nystrom(X, 5, rbf(1.0))).landmarks,
+    ):
+        kept = make()
+        for part in (kept.data, kept.indices, kept.indptr):
+            assert not part.flags.writeable
+    assert X.data.flags.writeable
+
+
 def test_columns_of_a_table_are_remembered():
     """Models fitted on a DataFrame know its columns and refuse them in another order."""
     table = pd.DataFrame(samples(), columns=list("abcde"))

@@ -352,8 +352,23 @@ class TestKernelPCA:
         K = (K + K.T) / 2
         with pytest.warns(UserWarning, match="indefinite"):
             KernelPCA(2, kernel="precomputed").fit(K)
-        with pytest.raises(ValueError, match="indefinite"):
+        with pytest.raises(ValueError, match="indefinite.*k is n_components here, and clip"):
             KernelPCA(7, kernel="precomputed").fit(K)
+
+    def test_an_unknown_option_is_refused_whether_it_matters_or_not(self):
+        X = np.random.default_rng(0).random((10, 4))
+        for k in (None, 2):
+            with pytest.raises(ValueError, match="remove_zero_eig='no'"):
+                KernelPCA(k, remove_zero_eig="no").fit(X)
+
+    def test_scores_do_not_change_with_the_users_array(self):
+        """The noise of score is taken from the samples of the fit, as they were."""
+        X = np.random.default_rng(0).random((10, 4))
+        ours, T = KernelPCA(2, kernel="rbf").fit(X), X.copy()
+        before = ours.score(T)
+        X *= 100
+        assert ours.score(T) == before
+        np.testing.assert_array_equal(ours.X_fit_, T)
 
     def test_the_samples_are_its_own(self):
         X = np.random.default_rng(0).random((10, 4))

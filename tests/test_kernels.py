@@ -675,6 +675,7 @@ BAD = {
     "sparse laplacian": (lambda: laplacian(1.0)(sparse.eye_array(3)), "dense arrays"),
     "sparse NaN": (lambda: rbf(1.0)(sparse.csr_array([[np.nan]])), "NaN"),
     "distances": (lambda: squared_distances(X32, np.ones((1, 5))), "2 columns and Y has 5"),
+    "far": (lambda: squared_distances([[1e160]], [[0.0]]), "squares of the distances overflow"),
     "max_samples": (lambda: median_sigma(X32, max_samples=1), "whole number from 2"),
     "rng": (lambda: median_sigma(np.eye(5), max_samples=2, rng="a"), "rng='a'"),
     "columns differ": (lambda: rbf(1.0)(X32, np.ones((3, 4))), "2 columns and Y has 4"),

@@ -269,7 +269,7 @@ def test_even_powers_can_not_be_inverted():
     X = np.random.default_rng(4).standard_normal((9, 2))
     model = fit_kernel_pca(X, 3, polynomial(2, 0.0))
     np.testing.assert_allclose(model.encode(-X), model.scores, atol=1e-10)
-    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="odd power"):
+    with pytest.raises(ValueError, match="odd power"):  # NumPy's own warning would be an error here
         exact_preimage(model, -5 * model.scores, np.sqrt)
     few = fit_kernel_pca(X, 1, polynomial(3, 0.0))
     assert not exact_preimage(few, few.scores, np.cbrt).converged.any()
@@ -1048,6 +1048,58 @@ def test_indefinite_kernels_have_no_distances():
     squared = preimage_objective(model, T, gamma) + reconstruction_norm2(model, model.encode(T))
     assert np.array_equal(np.isnan(distance), squared < 0)
     assert np.isnan(distance).any()
+
+
+@pytest.mark.parametrize("clip", [False, True])
+def test_what_an_indefinite_kernel_lacks_is_nan_for_every_method(clip):
+    """The distance that is reported is feature_distance, and a cosine is from −1 to 1, or NaN."""
+    X = np.random.default_rng(40).standard_normal((12, 2))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*indefinite")
+        model = fit_kernel_pca(X, 2, sigmoid(1.0, -3.0), clip=clip)
+    Z, seen = model.scores, []
+    for method in ("nearest", "gradient", "ridge"):
+        found = quiet(preimage, model, Z, method)
+        np.testing.assert_array_equal(
+            np.isnan(found.distance), np.isnan(feature_distance(model, found.X, Z))
+        )
+        seen.append(np.append(found.distance, feature_cosine(model, found.X, Z)))
+    seen = np.array(seen)
+    assert np.isnan(seen[:, :12]).any()
+    assert np.isnan(seen[:, 12:]).any()
+    assert np.abs(np.nan_to_num(seen[:, 12:])).max() <= 1 + 1e-7
+
+
+def test_clipping_what_is_not_negative_changes_no_distance():
+    """A true kernel has distances with clip=True as well, also where rounding makes them zero."""
+    for seed in range(10):
+        X = np.random.default_rng(seed).standard_normal((10, 2))
+        model, clipped = (fit_kernel_pca(X, 5, polynomial(2), clip=clip) for clip in (False, True))
+        distances = [feature_distance(m, X, m.scores) for m in (model, clipped)]
+        np.testing.assert_allclose(*distances, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_whose_squares_overflow_are_told(method):
+    """No method calls infinite distances converged, or the first sample the nearest."""
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    model = fit_kernel_pca(X, 2, rbf(1.5))
+    with pytest.raises(ValueError, match="overflow"):
+        preimage(model, 1e160 * model.scores, method)
+
+
+@pytest.mark.parametrize("method", ["gradient", "fixed-point"])
+def test_the_reported_distance_is_the_distance(method):
+    """Also for the Laplacian kernel, whose tip makes 1e-8 of a rounding error: eq-pre-distance."""
+    rng = np.random.default_rng(9)
+    X = rng.standard_normal((5, 30))
+    X[2:] = X[:3]  # some distances are zero
+    for kernel in (laplacian(1.5), rbf(1.5)):
+        model = fit_kernel_pca(X, 2, kernel)
+        Z = model.encode(np.vstack([X, 0.9 * X]))
+        found = quiet(preimage, model, Z, method)
+        true = feature_distance(model, found.X, Z)
+        np.testing.assert_allclose(found.distance**2, true**2, atol=1e-12)
 
 
 # --- callables, tables, sparse matrices ----------------------------------------------------------

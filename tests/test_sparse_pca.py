@@ -456,6 +456,38 @@ def test_any_count_can_be_had_in_any_unit():
         np.testing.assert_allclose(again.variances, factor**2 * model.variances, rtol=1e-4)
 
 
+@pytest.mark.parametrize("seed", [0, 9, 17, 20, 21, 25])
+def test_single_loadings_are_not_chosen_by_rounding(seed):
+    """On the way two components can have one and the same feature; what becomes of them does not
+    hang on the last digit of X: eq-spca-procrustes."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(3, 13))
+    X = rng.standard_normal((d + int(rng.integers(2, 30)), d)) @ rng.standard_normal((d, d))
+    for k in {d // 2, d - 1}:
+        model = fit_sparse_pca(X, k, nonzeros=1)
+        for factor in (3, 7):
+            again = fit_sparse_pca(factor * X, k, nonzeros=1)
+            np.testing.assert_array_equal(again.B != 0, model.B != 0)
+
+
+@pytest.mark.parametrize("seed", [43, 48, 52, 61, 83])
+@pytest.mark.parametrize("ridge", [0.01, np.inf])
+def test_recovered_is_what_the_decoder_recovers(seed, ridge):
+    """recovered_ratio is that of reconstruct, at most 1, and nearly that of least squares, also
+    for units from 1/100 to 100 and directions that hardly differ: eq-spca-decoder."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 30)), int(rng.integers(2, 10))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-2, 3, d)
+    model = fit_sparse_pca(X, min(n - 1, d), nonzeros=min(3, d), ridge=ridge)
+    X_c = X - X.mean(axis=0)
+    lost = np.sum((X - model.reconstruct(X)) ** 2) / np.sum(X_c**2)
+    assert model.recovered_ratio <= 1 + 1e-9
+    assert model.recovered_ratio == pytest.approx(1 - lost, abs=1e-7)
+    Q = np.linalg.svd(X_c @ model.B, full_matrices=False)
+    kept = Q[0][:, Q[1] > 1e-9 * Q[1][0]]
+    assert lost <= 1 - np.sum((kept.T @ X_c) ** 2) / np.sum(X_c**2) + 1e-4
+
+
 @pytest.mark.parametrize("counts", [[1, 3], [2, 2, 3], [1, 1, 3], [3, 2, 1]])
 def test_counts_are_met_where_features_are_used_up(counts):
     """A feature that the ones before explain wholly gets its loading all the same:
@@ -1139,6 +1171,8 @@ BAD = {
     "both": (lambda: fit_sparse_pca(WINE, 2, nonzeros=3, l1=0.1), "both"),
     "counts": (lambda: fit_sparse_pca(WINE, 2, nonzeros=[3, 14]), "from 1 to 13"),
     "count 0": (lambda: fit_sparse_pca(WINE, 2, nonzeros=0), "from 1 to 13"),
+    "count True": (lambda: fit_sparse_pca(WINE, 2, nonzeros=True), "nonzeros=True: a number"),
+    "penalty True": (lambda: fit_sparse_pca(WINE, 2, l1=True), "l1=True: a number"),
     "half a count": (lambda: fit_sparse_pca(WINE, 2, nonzeros=2.5), "whole number"),
     "three counts": (lambda: fit_sparse_pca(WINE, 2, nonzeros=[1, 2, 3]), "one for each of 2"),
     "negative l1": (lambda: fit_sparse_pca(WINE, 2, l1=-0.1), "from 0 up"),
@@ -1161,7 +1195,7 @@ BAD = {
     "zero vector": (lambda: ridge_direction(PITPROPS, np.zeros(13), 0.1), "not all zero"),
     "collinear": (lambda: ridge_direction(np.ones((2, 2)), [1.0, 1.0], 0), "collinear"),
     "method": (lambda: deflate_covariance(PITPROPS, np.eye(13)[0], "magic"), '"projection"'),
-    "sizes": (lambda: adjusted_variances(WINE, np.eye(3)), "13 columns and B 3 rows"),
+    "sizes": (lambda: adjusted_variances(WINE, np.eye(3)), "B has 3 rows for 13 features"),
     "shapes": (lambda: sparse_pca_objective(PITPROPS, np.eye(13), np.eye(3)), "must both"),
     "gpower": (lambda: generalized_power(WINE, 1.0), "below 1"),
     "not even wide": (
@@ -1177,7 +1211,9 @@ BAD = {
     "refit": (lambda: fit_sparse_pca(WINE, 1, refit="yes"), "True or False"),
     "gram": (lambda: fit_sparse_pca(WINE, 1, gram=1), "True or False"),
     "progress": (lambda: fit_sparse_pca(WINE, 1, progress=1), "True or False"),
-    "refit sizes": (lambda: refit_loadings(PITPROPS, np.eye(3)), "a loading for each feature"),
+    "refit sizes": (lambda: refit_loadings(PITPROPS, np.eye(3)), "B has 3 rows for 13 features"),
+    "subset of data": (lambda: best_subset(WINE, 2), "If its rows are samples, form np.cov"),
+    "data with gram": (lambda: fit_sparse_pca(WINE, 2, gram=True), "Leave out gram=True if its"),
     "sparse matrix": (lambda: fit_sparse_pca(sparse.eye_array(4), 1), "sparse matrix"),
     "negative": (lambda: fit_sparse_pca(INDEFINITE, 1, gram=True), "negative eigenvalue -1"),
     "encode": (lambda: fit_sparse_pca(WINE, 1).encode(WINE[:, :5]), "fitted on 13"),

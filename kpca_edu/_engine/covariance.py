@@ -19,6 +19,7 @@ __all__ = [
     "adjusted_squares",
     "covariance",
     "covariance_of",
+    "decoder",
     "falling_order",
     "feature_vector",
     "largest",
@@ -139,7 +140,7 @@ def covariance_of(X: ArrayLike, gram: bool) -> tuple[Covariance, NDArray]:
     not seen to here.
     """
     if flag(gram, "gram"):
-        C = _square(X)
+        C = _square(X, advice="Leave out gram=True if its rows are samples, or form")
         M, exponent = _near_one(C.astype(float))
         total, mean = float(np.trace(M)) / len(C), np.zeros(len(C), C.dtype)
         if total <= 0:
@@ -259,14 +260,28 @@ def adjusted_squares(M: NDArray) -> NDArray:
     return np.diag(R) ** 2
 
 
-def _square(C: ArrayLike, name: str = "C") -> NDArray:
-    """Return C as a symmetric matrix."""
+def decoder(M: NDArray, CB: NDArray) -> tuple[NDArray, float]:
+    """Return the D : (k, d) that minimises ‖X_c − X_cBD‖², from M = BᵀCB and CB; and what it gains.
+
+    The gain 2 tr DᵀBᵀC − tr DᵀMD is that of this very D, rounded as it is: no more than tr C.
+    Scores are scaled to one size for the inverse, so that units of features don't spoil it.
+    """
+    size = np.sqrt(np.maximum(M.diagonal(), 0))
+    size[size == 0] = 1.0
+    inverse = np.linalg.pinv(M / np.outer(size, size), rcond=1e-14, hermitian=True)
+    D = inverse @ (CB / size).T / size[:, None]
+    return D, float(2 * np.sum(D * CB.T) - np.sum(D * (M @ D)))
+
+
+def _square(
+    C: ArrayLike, name: str = "C", advice: str = "If its rows are samples, form"
+) -> NDArray:
+    """Return C as a symmetric matrix; the advice says what to do with data instead."""
     A = data_matrix(C, name)
     if A.shape[0] != A.shape[1]:
         raise ValueError(
             f"{name} is {A.shape[0]}×{A.shape[1]}: a symmetric matrix is square, and a covariance, "
-            f"correlation or Gram matrix was promised. Leave out gram=True if its rows are "
-            f"samples, or form np.cov({name}.T, ddof=0) first."
+            f"correlation or Gram matrix is needed. {advice} np.cov({name}.T, ddof=0) first."
         )
     symmetric_map(A, name)
     return A

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Frozen", "read_only"]
+__all__ = ["Frozen", "read_only", "read_only_sparse"]
 
 
 class Frozen:
     """Base of every frozen dataclass that holds arrays.
 
-    An array that somebody could still write to is copied, so that ``A *= 2`` after a fit changes
-    no model; the model's own arrays are read-only, also after pickle and copy.
+    An array or sparse matrix that somebody could still write to is copied, so that ``A *= 2`` after
+    a fit changes no model; the model's own arrays are read-only, also after pickle and copy.
     """
 
     def __post_init__(self) -> None:
@@ -26,6 +28,8 @@ class Frozen:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 object.__setattr__(self, name, read_only(value))
+            elif hasattr(value, "tocsr"):
+                object.__setattr__(self, name, read_only_sparse(value))
 
 
 def read_only(array: NDArray) -> NDArray:
@@ -38,3 +42,17 @@ def read_only(array: NDArray) -> NDArray:
     array = np.array(array, order="K", copy=True)
     array.flags.writeable = False
     return array
+
+
+def read_only_sparse(matrix: Any) -> Any:
+    """Return the sparse matrix if the arrays that it is made of are read-only, else such a copy."""
+    if any(part.flags.writeable for part in _parts(matrix)):
+        matrix = matrix.copy()
+        for part in _parts(matrix):
+            part.flags.writeable = False
+    return matrix
+
+
+def _parts(matrix: Any) -> list[NDArray]:
+    parts = [getattr(matrix, name, None) for name in ("data", "indices", "indptr")]
+    return [part for part in parts if isinstance(part, np.ndarray)]

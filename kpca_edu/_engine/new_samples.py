@@ -31,19 +31,12 @@ __all__ = [
 def own_samples(X: Any, kernel: Any) -> Any:
     """Return samples as the kernel takes them, in memory that the user does not write to later.
 
-    Arrays are left to the model, which copies them. The entries of a list are not copied.
+    Arrays and sparse matrices are left to the model, which copies them. The entries of a list are
+    not copied.
     """
     X = row_samples(X) if isinstance(kernel, Kernel) else X
     sample_count(X)  # what has no length can't be copied either
-    if isinstance(X, np.ndarray):
-        return X
-    if hasattr(X, "tocsr"):  # sparse, of any format
-        X = X.copy()
-        for part in (getattr(X, name, None) for name in ("data", "indices", "indptr")):
-            if isinstance(part, np.ndarray):
-                part.flags.writeable = False
-        return X
-    return copy(X)
+    return X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else copy(X)
 
 
 def kernel_values(kernel: Callable[[Any, Any], Any], X: Any, Y: Any) -> NDArray:

@@ -15,7 +15,6 @@ from .kernel_algebra import RadialKernel
 from .searches import Ends, best_ends, in_blocks, nearest_columns
 from .uphill import climb_rows
 from .way_back import (
-    length,
     spread_and_size,
     start_points,
     vectors_and_kernel,
@@ -31,7 +30,7 @@ class Search:
     """For each row of scores Z : (m, k) a point is looked for, from X0 and from samples near φ̂.
 
     ``model`` has the fields and methods of kernel PCA. distances2(model, Z) : (m, n) tells how
-    near its samples are to φ̂, norm2(model, Z) : (m,) the squared length of φ̂, and
+    near its samples are to φ̂, distance(model, T, Z) : (m,) how near points are, and
     step(model, T, gamma).guarded, for radial kernels, where an iteration would go from T. ``tol``,
     ``max_iter`` and ``progress`` are what the user asked for.
 
@@ -44,7 +43,7 @@ class Search:
         model: Any,
         method: str,
         distances2: Callable[[Any, NDArray], NDArray],
-        norm2: Callable[[Any, NDArray], NDArray],
+        distance: Callable[[Any, NDArray, NDArray], NDArray],
         step: Callable[[Any, NDArray, NDArray], Any],
         Z: ArrayLike,
         X0: ArrayLike | None,
@@ -55,7 +54,7 @@ class Search:
         needed = vectors_and_profile if method == "fixed-point" else vectors_and_kernel
         self.X, self.kernel = needed(model, f'method="{method}"')
         self.model, self.step = model, step
-        self.distances2, self.norm2 = distances2, norm2
+        self.distances2, self.distance = distances2, distance
         self.Z = check_scores(Z, model.k)
         self.X0 = start_points(model, X0, len(self.Z))
         self.tol, self.max_iter = tolerance(tol), whole_number(max_iter, "max_iter")
@@ -146,7 +145,11 @@ class Search:
         return Ends(*in_blocks(solve, len(self.Z), model.n, self.progress))
 
     def _report(self, ends: Ends) -> tuple[NDArray, ...]:
-        """Turn values ω of the objective into distances, and warn of rows that failed."""
+        """Tell how near the ends are, and warn of rows that failed.
+
+        The values met on the way would tell it, too, but where a kernel has a tip, as the Laplacian
+        one, with half of the digits only.
+        """
         failed = int(np.sum(~ends.converged))
         if failed and self.tol > 0:
             tell(
@@ -156,5 +159,4 @@ class Search:
                 f"to the samples.",
                 ConvergenceWarning,
             )
-        distance = length(self.model, ends.value + self.norm2(self.model, self.Z))
-        return ends.T, distance, ends.converged, ends.n_iter
+        return ends.T, self.distance(self.model, ends.T, self.Z), ends.converged, ends.n_iter

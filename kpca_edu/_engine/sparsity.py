@@ -60,7 +60,7 @@ def ridge_of(value: float) -> float:
 
 def penalties_of(l1: ArrayLike, k: int) -> NDArray:
     """Return a penalty from 0 up for each of k components."""
-    values = real_array(l1, "l1")
+    values = _no_flags(l1, "l1")
     if values.shape not in ((), (k,)):
         raise ValueError(f"l1 has shape {values.shape}: a number, or one for each of {k}.")
     return np.array([number(float(x), "l1", 0.0) for x in np.broadcast_to(values, k)])
@@ -68,7 +68,7 @@ def penalties_of(l1: ArrayLike, k: int) -> NDArray:
 
 def counts_of(nonzeros: ArrayLike, d: int, k: int) -> NDArray:
     """Return a count from 1 to d for each of k components."""
-    values = real_array(nonzeros, "nonzeros")
+    values = _no_flags(nonzeros, "nonzeros")
     if values.shape not in ((), (k,)):
         raise ValueError(f"nonzeros has shape {values.shape}: a count, or one for each of {k}.")
     values = np.broadcast_to(values, k)
@@ -81,11 +81,19 @@ def counts_of(nonzeros: ArrayLike, d: int, k: int) -> NDArray:
     return values.astype(int)
 
 
+def _no_flags(given: ArrayLike, name: str) -> NDArray:
+    """Return an array of numbers; True is none, though NumPy would take it for 1."""
+    values = real_array(given, name)
+    if np.asarray(given).dtype == bool:
+        raise ValueError(f"{name}={given!r}: a number is needed, or one for each component.")
+    return values
+
+
 def check_loadings(B: NDArray, d: int) -> None:
     """Refuse directions that don't have a loading for each of d features."""
     if B.shape[0] != d:
         raise ValueError(
-            f"X has {d} columns and B {B.shape[0]} rows: a loading for each feature is needed."
+            f"B has {B.shape[0]} rows for {d} features: a loading for each feature is needed."
         )
 
 

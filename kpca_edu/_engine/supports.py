@@ -183,13 +183,22 @@ def along_paths(
                 return None
             pieces[j] = s
             B[s.support, j] = s.loadings(s.inside())
-        A_old, A = A, steps.procrustes(C @ B)
+        A_old, A = A, _turned(C @ B, A, steps)
         if quiet == QUIET or np.abs(A - A_old).max() <= 1e-4:
             break
     known = [s for s in pieces if s is not None]
     l1 = np.array([s.inside() for s in known])
     nets = HeldNets(C, [s.support for s in known], [s.signs for s in known], l1, ridge)
     return Found(A, nets)
+
+
+def _turned(M: NDArray, A: NDArray, steps: Steps) -> NDArray:
+    """Return the partner of M = CB; what M leaves open stays as near to A as it can.
+
+    Two columns with one and the same loading are parallel in M, which then has several partners,
+    and rounding would choose among them.
+    """
+    return steps.procrustes(M / (np.abs(M).max() or 1.0) + 1e-9 * A)
 
 
 def in_turn(

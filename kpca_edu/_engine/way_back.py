@@ -19,6 +19,8 @@ from .new_samples import checked_kernel
 
 __all__ = [
     "all_inverted",
+    "cosine",
+    "is_indefinite",
     "kernel_of_distance",
     "length",
     "numeric_samples",
@@ -129,6 +131,11 @@ def points_and_scores(model: Any, T: Any, Z: ArrayLike) -> tuple[Any, NDArray]:
             f"{m} points and {len(Z)} rows of scores: each point is compared with one φ̂. "
             f"Repeat rows with np.repeat where one φ̂ has several points."
         )
+    if not np.isfinite(squared_norms(Z)).all():
+        raise ValueError(
+            f"Z holds scores of up to {np.abs(Z).max():.2g}, whose squares overflow: distances "
+            f"from there are infinite. If X has such scores, divide it by a number before the fit."
+        )
     return T, Z
 
 
@@ -198,7 +205,8 @@ def all_inverted(inverse: Callable[[NDArray], ArrayLike], inner: NDArray) -> NDA
             f"inverse is {type(inverse).__name__}: a function of an array is needed, such as "
             f"np.cbrt for κ(x, y) = (xᵀy)³."
         )
-    T = real_array(inverse(inner), "inverse(…)")
+    with np.errstate(all="ignore"):  # what is no number gets a sentence
+        T = real_array(inverse(inner), "inverse(…)")
     if T.shape != inner.shape or not np.isfinite(T).all():
         raise ValueError(
             "inverse(…) gave no finite number for some inner products: f⁻¹ must take every "
@@ -225,9 +233,25 @@ def length(model: Any, squared: NDArray) -> NDArray:
     Rounding may leave a negative number for zero. An indefinite kernel has true negative ones, and
     no lengths: NaN.
     """
-    indefinite = np.isnan(model.total_variance) or model.clipped is not None
     roots = np.sqrt(np.maximum(squared, 0))
-    return np.where(squared < 0, np.nan, roots) if indefinite else roots
+    return np.where(squared < 0, np.nan, roots) if is_indefinite(model) else roots
+
+
+def is_indefinite(model: Any) -> bool:
+    """Tell whether the model's Gram matrix has negative eigenvalues, set to zero or not."""
+    clipped = 0 if model.clipped is None else model.clipped.shape[1]
+    return bool(np.isnan(model.total_variance) or clipped > 0)
+
+
+def cosine(model: Any, inner: NDArray, first2: NDArray, second2: NDArray) -> NDArray:
+    """Return inner products over lengths, from the squared lengths; 0 where a length is 0.
+
+    For an indefinite kernel it is NaN where a length is, and where it would be beyond one.
+    """
+    lengths = length(model, first2) * length(model, second2)
+    result = np.where(lengths == 0, 0, inner / np.where(lengths == 0, 1, lengths))
+    beyond = np.abs(result) > 1 + np.sqrt(np.finfo(result.dtype).eps)
+    return np.where(beyond & is_indefinite(model), np.nan, result)
 
 
 def rows_of(samples: Any, places: NDArray) -> Any:
