@@ -316,8 +316,8 @@ def fill_in(
 
     unknown : (n, d), True where X is not to be looked at; or (m, n, d), to fill m copies of X,
     which is quicker than one by one. Fill with the means of the columns (or from the table
-    start), fit, replace the fillings by their reconstructions, and repeat until they stand still
-    :eq:`eq-pca-press`.
+    start), fit, replace the fillings by their reconstructions, and repeat until they stand
+    still :eq:`eq-pca-press`.
     """
     known = known_part(X, unknown)
     _, n, d = known.T.shape

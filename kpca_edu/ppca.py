@@ -248,7 +248,7 @@ def log_gaussian(model: PPCA, z: Latent) -> NDArray:
 def infer(model: PPCA, X: ArrayLike | Table) -> Iterator[Latent]:
     """Find the posterior of each row's z from what was observed :eq:`eq-ppca-e-step`.
 
-    X : (n, d), NaN is missing. Rows with the same gaps share Mᵢ and Sᵢ; the rows come in parts.
+    X : (n, d), NaN is missing. Rows with equal gaps share Mᵢ and Sᵢ; the rows come in parts.
     """
     for part in table_for(model, X).parts(model.k):
         r = part.minus(model.mean)  # rᵢ, zeros where nothing was seen

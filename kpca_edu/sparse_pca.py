@@ -235,8 +235,8 @@ def fit_sparse_pca(
 
     X : (n, d) data, or with ``gram=True`` a covariance matrix (d, d). Say how sparse by
     ``nonzeros``, the counts, or by ``l1``, the penalties: a number, or one for each. With
-    neither, the counts are the ``effective_nonzeros`` of a sparse rotation of PCA. Penalties are
-    in units of the mean variance, tr C / d; ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
+    neither, the counts are the ``effective_nonzeros`` of a sparse rotation of PCA. Penalties
+    are in units of the mean variance, tr C / d; ``ridge=np.inf`` gives :eq:`eq-spca-limit`.
     ``refit=True`` takes the shrinkage out of the loadings :eq:`eq-spca-refit`.
     """
     ridge, tol, max_iter = ridge_of(ridge), tolerance(tol), whole_number(max_iter, "max_iter", 1)

@@ -49,6 +49,7 @@ def test_page(open_page, path):
     assert page.evaluate(MISSING_ICONS) == []
     assert page.evaluate(CAPTION_GAPS) == []
     assert page.evaluate(STRAY_PUNCTUATION) == []
+    assert page.evaluate(LOOSE_PERCENT) == []
     assert page.evaluate(EXERCISES_WITHOUT_PARTS) == []
 
     page.add_style_tag(content=CALM)
@@ -102,6 +103,12 @@ STRAY_PUNCTUATION = """() => [...document.querySelectorAll('.bd-article p span.m
         return sign.getBoundingClientRect().left < formula.getBoundingClientRect().left;
     })
     .map(formula => formula.parentElement.textContent.slice(0, 60))"""
+# A number and its "%" with a space between that may end a line.
+LOOSE_PERCENT = """() => [...document.querySelectorAll('.bd-article :is(p, li, td, figcaption)')]
+    .flatMap(e => [...e.childNodes])
+    .filter(e => e.nodeType === 3 && (/\\d %/.test(e.data)
+        || /^ %/.test(e.data) && e.previousSibling?.matches?.('.math, .nobr')))
+    .map(e => e.data.slice(0, 60))"""
 # Hints and a place for the answer come with a checker; what is to be proved on paper has neither.
 EXERCISES_WITHOUT_PARTS = """() => [...document.querySelectorAll('div.exercise')]
     .filter(box => !box.querySelector('.fold-solution')

@@ -2,6 +2,7 @@
 
 A browser may break a line before and after a formula, which it sees as a picture: lines would
 begin with "." or "," or "-means". What touches the formula is put with it into one ``nobr``.
+A number and its "%" stay together, too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import re
 from docutils import nodes
 
 BEFORE = re.compile(r"[^\s]{1,12}\Z")
-AFTER = re.compile(r"\A(?:[^\s]{1,14}(?=\s|\Z)|[.,;:!?)\]’'”%-]+)")
+AFTER = re.compile(r"\A(?:\u00a0?[^\s]{1,14}(?=\s|\Z)|[.,;:!?)\]’'”%-]+)")
+PERCENT = re.compile(r"(?<=\d) (?=%)")
+FIRST_PERCENT = re.compile(r"\A %")
 
 
 def bind_inline_math(app, doctree: nodes.document) -> None:
@@ -37,7 +40,24 @@ def bind_inline_math(app, doctree: nodes.document) -> None:
             bound.extend(group)
 
 
+def bind_percent(app, doctree: nodes.document) -> None:
+    """Put a space that does not break between a number, or a formula, and its "%"."""
+    for text in list(doctree.findall(nodes.Text)):
+        parent = text.parent
+        if isinstance(
+            parent, nodes.literal | nodes.FixedTextElement | nodes.math
+        ):
+            continue
+        bound = PERCENT.sub("\u00a0", text)
+        place = parent.index(text)
+        if place and isinstance(parent[place - 1], nodes.math):
+            bound = FIRST_PERCENT.sub("\u00a0%", bound)
+        if bound != text:
+            parent.replace(text, nodes.Text(bound))
+
+
 def setup(app):
+    app.connect("doctree-read", bind_percent, priority=429)
     app.connect("doctree-read", bind_inline_math, priority=430)
     return {
         "version": "1",

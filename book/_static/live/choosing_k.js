@@ -56,10 +56,10 @@ export const numbers = live("k-rules", {
     bars.bars(lam, i => (i < 3 ? BLUE : GREY));
     counts.clear([0, top], [0, 1.05 * max(...bins)]);
     bins.forEach((y, i) => counts.bar(i * top / 24, (i + 0.9) * top / 24, y, GREY));
-    for (const [y, color, word, at] of [[cut, ORANGE, "threshold", d], [edge, GREEN, "edge of noise", 0.6 * d]]) {
+    for (const [y, color, word, dy] of [[cut, ORANGE, "threshold", -5], [edge, GREEN, "edge of noise", 14]]) {
       bars.line([[0, y], [d + 1, y]], color, 1.5, "6 4");
       counts.line([[y, 0], [y, d]], color, 1.5, "6 4");
-      bars.text([at, y], word, color, 0, -5, "end");
+      bars.text([d, y], word, color, 0, dy, "end");
     }
   },
 });
