@@ -20,7 +20,10 @@ from types import SimpleNamespace
 import api_index
 import bibliography_style
 import chapter_map
+import code_links
 import landing
+import math_type
+import numpy as np
 import pytest
 import search_page
 import site_fonts
@@ -34,12 +37,16 @@ from browsing import (
     missing,
 )
 from contents import chapters
+from docutils import nodes
 from fontTools.ttLib import TTFont
 from ledger import Statement, read_entries, read_ledger
 from marked import first_sentence
 from notebooks import chapter_notebooks, install_cell
 from plain_math import plain_math
 from pybtex.database import parse_file
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 import kpca_edu
 
@@ -490,3 +497,81 @@ class TestLetters:
         pairs = zip(rooms.items(), widths, strict=True)
         wrong = {sign: (room, width) for (sign, room), width in pairs if abs(width - room) > 1.01}
         assert not wrong
+
+    OVERHANG = """async ([address, letters, accents]) => {
+        const face = await new FontFace("tried", `url(${address})`).load();
+        document.fonts.add(face);
+        const brush = document.createElement("canvas").getContext("2d");
+        brush.font = "100px tried";
+        const over = {};
+        for (const letter of letters) for (const accent of accents) {
+            const ink = brush.measureText(letter + accent).actualBoundingBoxRight;
+            over[letter + accent] = ink - brush.measureText(letter).width;
+        }
+        document.fonts.delete(face);
+        return over;
+    }"""
+
+    @pytest.mark.parametrize("name", site_fonts.FACES)
+    def test_an_accent_stands_on_its_letter(self, open_page, address, name):
+        """On a small Greek one as on a Latin one: its ink ends with the letter, not in the next."""
+        built("book/index.html")
+        signs = TTFont(HTML / f"_static/fonts/{name}.woff").getBestCmap()
+        letters = [chr(code) for code in [*map(ord, "oxnK"), *site_fonts.GREEK] if code in signs]
+        accents = [chr(code) for code in site_fonts.ACCENTS]
+        page = open_page("book/index.html", 1280, only="h1")
+        source = f"{address}/_static/fonts/{name}.woff"
+        over = page.evaluate(self.OVERHANG, [source, letters, accents])
+        assert {pair: by for pair, by in over.items() if by > 15} == {}  # of 100: ι is narrow
+
+
+class TestInlineMath:
+    @pytest.mark.parametrize("seed", range(50))
+    def test_what_touches_a_formula_is_bound_and_no_letter_moves(self, seed):
+        """Also where a paragraph says the same between other things."""
+        random = np.random.default_rng(seed)
+        paragraph = nodes.paragraph()
+        for _ in range(6):
+            between = str(random.choice([": ", ", so ", " (", ") "]))
+            thing = [nodes.emphasis("", "a"), nodes.math("", "x")][random.integers(2)]
+            paragraph += [thing, nodes.Text(between)]
+        document = SimpleNamespace(findall=paragraph.findall)
+        before = paragraph.astext()
+        math_type.bind_inline_math(None, document)
+        assert paragraph.astext() == before
+
+
+class TestCodeLinks:
+    def test_an_attribute_is_not_the_name_that_was_imported(self):
+        """Their PCA is not linked to ours."""
+        code = "theirs = sklearn.decomposition.PCA(2)\nours = PCA(2)\nPCA.fit(PCA)\n"
+        shown = highlight(code, PythonLexer(), HtmlFormatter())
+        assert len(code_links.marker(["PCA", "fit"]).findall(shown)) == 3
+
+
+class TestColumns:
+    CELLS = "table td, .bd-sidebar-secondary a"
+    WIDE = """cells => [...document.querySelectorAll(cells)].filter(cell =>
+        cell.offsetWidth && getComputedStyle(cell).overflowX == "visible" &&
+        [...cell.querySelectorAll("code")].map(name => name.getBoundingClientRect()).some(name =>
+            name.left < innerWidth && // a list of contents may wait outside of the window
+            name.right > Math.min(cell.getBoundingClientRect().right, innerWidth) + 1)
+    ).map(cell => cell.textContent)"""
+
+    @pytest.mark.parametrize("width", [1280, 1000])
+    @pytest.mark.parametrize(
+        "name", ["agreement", "ledger", "api/index", "api/choosing_k", "api/estimators"]
+    )
+    def test_no_name_leaves_its_column(self, open_page, name, width):
+        built(f"book/{name}.html")
+        page = open_page(f"book/{name}.html", width, math=False)
+        page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+        assert page.evaluate(self.WIDE, self.CELLS) == []
+
+
+class TestDocstrings:
+    @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "book/api").glob("*.md")))
+    def test_an_entry_of_the_reference_says_what_its_docstring_says(self, name):
+        """No colon makes a type of a sentence, and no field says only that it is one."""
+        page = re.sub(r"<[^>]+>", "", built(f"book/api/{name}.html"))
+        assert not re.search(r"^Type:?$|Alias for field", page, re.M)

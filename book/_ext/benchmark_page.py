@@ -163,7 +163,7 @@ def panel(curves: list[dict], key: str, title: str) -> str:
     highs = [
         math.ceil(math.log10(max(p[k] for p in points))) for k in ("n", key)
     ]
-    left, top, width, height = 52, 12, 300, 240
+    left, top, width, height = 52, 18, 300, 240
 
     def place(n: float, value: float) -> tuple[float, float]:
         x = left + width * (math.log10(n) - lows[0]) / (highs[0] - lows[0])
@@ -192,7 +192,7 @@ def panel(curves: list[dict], key: str, title: str) -> str:
     return (
         f'<svg viewBox="0 0 {left + width + 30} {top + height + 40}" role="img" '
         f'aria-label="{title} against n for each method, both axes logarithmic">'
-        f"<title>{title}</title>{_word(left, top - 1, title, 'start')}{''.join(marks)}</svg>"
+        f"<title>{title}</title>{_word(left, top - 6, title, 'start')}{''.join(marks)}</svg>"
     )
 
 

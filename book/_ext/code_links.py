@@ -11,6 +11,7 @@ import importlib
 import inspect
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 BLOCK = re.compile(
@@ -48,6 +49,13 @@ def imported(cells: list[dict]) -> dict[str, str]:
     return found
 
 
+def marker(names: Iterable[str]) -> re.Pattern:
+    """Match each of the names in highlighted code, but not the attribute of another thing."""
+    return re.compile(
+        rf'(?<!<span class="o">\.</span>)<span class="n[fc]?">({"|".join(sorted(names))})</span>'
+    )
+
+
 def link_names(app, exception) -> None:
     """Put a link round each such name; none is a stop of the Tab key, there are hundreds."""
     if exception or app.builder.name != "html":
@@ -67,9 +75,7 @@ def link_names(app, exception) -> None:
         }
         if not names:
             continue
-        mark = re.compile(
-            rf'<span class="n[fc]?">({"|".join(sorted(names))})</span>'
-        )
+        mark = marker(names)
 
         def link(match: re.Match, names=names) -> str:
             return f'<a class="code-name" tabindex="-1" href="{names[match[1]]}">{match[0]}</a>'

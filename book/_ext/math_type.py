@@ -24,16 +24,18 @@ def bind_inline_math(app, doctree: nodes.document) -> None:
             "classes", []
         ):
             continue
-        place = parent.index(formula)
+        place = parent.index(
+            formula
+        )  # of texts index() would find the first that is equal
         group: list[nodes.Node] = [formula]
         before = parent[place - 1] if place else None
         if isinstance(before, nodes.Text) and (match := BEFORE.search(before)):
             group.insert(0, nodes.Text(match[0]))
-            parent.replace(before, nodes.Text(before[: match.start()]))
+            parent[place - 1] = nodes.Text(before[: match.start()])
         after = parent[place + 1] if place + 1 < len(parent) else None
         if isinstance(after, nodes.Text) and (match := AFTER.match(after)):
             group.append(nodes.Text(match[0]))
-            parent.replace(after, nodes.Text(after[match.end() :]))
+            parent[place + 1] = nodes.Text(after[match.end() :])
         if len(group) > 1:
             bound = nodes.inline(classes=["nobr"])
             parent.replace(formula, bound)

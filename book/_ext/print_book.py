@@ -88,9 +88,6 @@ def article(html: str, page: Page, there: dict[str, Page]) -> Tag:
             fold.replace_with(heading(fold.summary))
         else:
             fold["open"] = ""
-    for field in body.select("dl.py.attribute"):
-        if "Alias for field number" in field.get_text():  # tells nothing
-            field.decompose()
     for code in body.select("table code"):  # a long name breaks at its seams
         for text in code.find_all(string=True):
             first, *rest = re.split(r"(?<=[._])(?=\w)", text)

@@ -5,7 +5,8 @@ every accent, index and arrow that the code and its output use; DejaVu Sans lend
 the text faces lack (✍, ↦, ᵀ). All come inside installed packages. What the book needs of them is
 cut out when it is built: a tenth of their weight, and no font is kept in the repository. Of Source
 Serif the OpenType files are taken: the TrueType ones have no hints, and browsers on Linux, which
-then make up their own, draw % and quotation marks into the next letter.
+then make up their own, draw % and quotation marks into the next letter. The faces know where an
+accent stands on x and K, but not on λ or φ, and would draw it behind the letter: they are told.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import importlib.util
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.pens.boundsPen import BoundsPen
+from fontTools.ttLib import TTFont
+from fontTools.ttLib.tables import otTables
 
 SERIF, SANS = "font_source_serif_pro/files", "font_source_sans_pro/files"
 DEJAVU = "matplotlib/mpl-data/fonts/ttf"
@@ -29,6 +33,8 @@ FACES = {  # the names that book.css uses
     "mono-bold": f"{DEJAVU}/DejaVuSansMono-Bold.ttf",
     "signs": f"{DEJAVU}/DejaVuSans.ttf",
 }
+GREEK = range(0x3B1, 0x3CA)
+ACCENTS = range(0x302, 0x305)  # hat, tilde, bar
 LETTERS = [*range(0x20, 0x7F), *range(0xA0, 0x180)]
 SIGNS = [
     *range(0x2C6, 0x2DE),  # accents
@@ -57,6 +63,53 @@ def packaged(path: str) -> Path:
     return Path(spec.origin).parent / rest
 
 
+def accent_greek(font: TTFont) -> None:
+    """Let accents stand on small Greek letters as on "o": above the middle, and as near."""
+    glyphs, signs = font.getGlyphSet(), font.getBestCmap()
+
+    def bounds(glyph: str) -> tuple[float, float, float, float]:
+        pen = BoundsPen(glyphs)
+        glyphs[glyph].draw(pen)
+        return pen.bounds
+
+    accents = {signs[code] for code in ACCENTS if code in signs}
+    letters = [signs[code] for code in GREEK if code in signs]
+    model = signs[ord("o")]
+    for lookup in font["GPOS"].table.LookupList.Lookup:
+        for table in lookup.SubTable:
+            table = getattr(table, "ExtSubTable", table)
+            if not isinstance(table, otTables.MarkBasePos):
+                continue
+            bases = dict(
+                zip(
+                    table.BaseCoverage.glyphs,
+                    table.BaseArray.BaseRecord,
+                    strict=True,
+                )
+            )
+            marks = accents & set(table.MarkCoverage.glyphs)
+            if not marks or model not in bases:
+                continue
+            places = table.MarkCoverage.glyphs
+            kind = table.MarkArray.MarkRecord[places.index(marks.pop())].Class
+            above = bases[model].BaseAnchor[kind].YCoordinate - bounds(model)[3]
+            for letter in letters:
+                if letter in bases:
+                    continue
+                left, _, right, top = bounds(letter)
+                anchor = otTables.Anchor()
+                anchor.Format = 1
+                anchor.XCoordinate = round((left + right) / 2)
+                anchor.YCoordinate = round(top + above)
+                bases[letter] = otTables.BaseRecord()
+                bases[letter].BaseAnchor = [None] * table.ClassCount
+                bases[letter].BaseAnchor[kind] = anchor
+            order = sorted(bases, key=font.getGlyphID)
+            table.BaseCoverage.glyphs = order
+            table.BaseArray.BaseRecord = [bases[glyph] for glyph in order]
+            table.BaseArray.BaseCount = len(order)
+
+
 def write_fonts(app, exception) -> None:
     """Cut out the faces that are missing in the built book."""
     if exception or app.builder.format != "html":
@@ -72,6 +125,7 @@ def write_fonts(app, exception) -> None:
             flavor="woff", layout_features=["kern", "liga", "mark", "ccmp"]
         )
         font = subset.load_font(str(packaged(path)), options)
+        accent_greek(font)
         cutter = subset.Subsetter(options)
         cutter.populate(unicodes=SIGNS if signs_only else LETTERS + SIGNS)
         cutter.subset(font)
