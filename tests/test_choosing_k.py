@@ -21,7 +21,7 @@ from kpca_edu._engine.filling import known_part, nearest_of_rank, settle
 from kpca_edu._engine.likelihoods import judged, log_likelihoods, parameter_counts
 from kpca_edu._engine.noise import sides
 from kpca_edu._engine.pca_solvers import leading_of_many
-from kpca_edu._engine.tables import centred_table, entry_folds, power_of_two
+from kpca_edu._engine.tables import CentredTable, centred_table, entry_folds, power_of_two
 from kpca_edu.choosing_k import (
     Resampled,
     bic_of_each_k,
@@ -964,6 +964,7 @@ def test_many_fits_are_those_of_each():
         "wide": rng.standard_normal((3, 5, 20)),
         "single": rng.standard_normal((3, 30, 4)).astype(np.float32),
         "square": rng.standard_normal((2, 6, 6)),
+        "in another unit": 1e-5 * rng.standard_normal((2, 30, 4)),
         "many columns": rng.standard_normal((2, 120, 101)),
     }
     left = {}
@@ -989,11 +990,21 @@ def test_many_fits_are_those_of_each():
         "wide": 3,
         "single": 3,
         "square": 0,
+        "in another unit": 0,
         "many columns": 2,
     }
     for size in (1e200, 1e-150, 1e-200):
         with pytest.raises(ValueError, match="divide X by its largest entry first"):
             leading_of_many([X, size * X], 1, fit_pca)
+
+
+@pytest.mark.parametrize("small", [1e-14, 1e-16])
+def test_what_counts_as_zero_in_many_tables_counts_so_in_one(small):
+    """The margin for rounding of singular values grows with a table's sides, not with the stack."""
+    one = CentredTable(np.diag([1.0, 0.5, small]), 1.0, 0.0)
+    many = CentredTable(np.tile(one.Xc, (1000, 1, 1)), 1.0, 0.0)
+    assert np.count_nonzero(one.singular_values()) == (3 if small > 1e-15 else 2)
+    np.testing.assert_allclose(many.singular_values(), np.tile(one.singular_values(), (1000, 1)))
 
 
 def test_bootstrap_intervals():

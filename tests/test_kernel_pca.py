@@ -16,6 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from matrices import EPS, orthonormal, seeds, sparing, thorough
 from scipy import linalg, sparse
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_roll
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
@@ -804,6 +805,10 @@ def test_noise_by_default():
     high = rng.standard_normal((200, 30))
     twice = neighbor_spacing(np.repeat(high, 2, axis=0))
     assert twice == pytest.approx(neighbor_spacing(high), rel=1e-6)
+    for n, d in ((50, 3), (200, 30)):
+        cloud = rng.standard_normal((n, d))
+        D = np.sqrt(np.min(cdist(cloud, cloud, "sqeuclidean") + np.diag([np.inf] * n), axis=1))
+        assert neighbor_spacing(cloud) == pytest.approx(np.median(D) / np.sqrt(d), rel=0.01)
     cloud = rng.standard_normal((5000, 2))
     D = np.sqrt(np.min(np.sum((cloud[:300, None] - cloud) ** 2, axis=2) + 9 * np.eye(300, 5000), 1))
     assert neighbor_spacing(cloud) == pytest.approx(np.median(D) / np.sqrt(2), rel=0.3)

@@ -1340,6 +1340,8 @@ BAD = {
     "places, text": (lambda: locate_by_distances("here", T2), "not numbers"),
     "places, ragged": (lambda: locate_by_distances([[[1], [1, 2]]], T2), "different lengths"),
     "places, NaN": (lambda: locate_by_distances(np.ones((1, 2, 2)) * np.nan, T2[:1]), "NaN"),
+    "places, far": (lambda: locate_by_distances(np.full((2, 2, 2), 1e160), T2), "out of the range"),
+    "places, near": (lambda: locate_by_distances(np.full((2, 2, 2), 1e-310), T2), "out of the ra"),
     "D2 shape": (lambda: locate_by_distances(np.ones((1, 3, 2)), T2), "D2 has shape"),
     "D2 negative": (lambda: locate_by_distances(np.ones((2, 2, 2)), -T2), "not negative"),
 }

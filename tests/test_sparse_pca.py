@@ -111,6 +111,17 @@ def test_elastic_net_conditions(case, seed, share, ridge):
     assert kkt_gap(C, a, b, l1, ridge) <= 1e-9 * np.abs(C @ a).max()
 
 
+@sparing
+@given(covariances(), seeds, st.sampled_from([1e-6, 1e-3, 1e3, 1e6]))
+def test_loadings_have_the_unit_of_the_score(case, seed, unit):
+    """A score and a penalty in another unit give the loadings in that unit: eq-spca-enet."""
+    _, C = case
+    a = np.random.default_rng(seed).standard_normal(len(C))
+    l1 = 0.2 * np.abs(C @ a).max()
+    b, scaled = (sparse_direction(C, u * a, u * l1, ridge=1e-3) for u in (1.0, unit))
+    np.testing.assert_allclose(scaled, unit * b, rtol=1e-6, atol=1e-9 * unit * np.abs(b).max())
+
+
 @often
 @given(covariances())
 def test_the_largest_useful_penalty(case):
@@ -736,6 +747,16 @@ def test_generalized_power_climbs(case, penalty):
     if run.converged:
         np.testing.assert_allclose(b / np.linalg.norm(b), run.direction, atol=1e-6)
     assert b @ b == pytest.approx(run.history[-1], rel=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.3, 0.8])
+def test_generalized_power_stops_where_it_stands_still(penalty):
+    """Long before it is out of rounds; one more step changes nothing: eq-spca-gpower."""
+    run = generalized_power(WINE, penalty)
+    assert run.converged
+    assert run.n_iter < 500
+    again = generalized_power(WINE, penalty, tol=0.0, max_iter=run.n_iter + 1)
+    np.testing.assert_allclose(again.direction, run.direction, atol=1e-8)
 
 
 def test_thresholding_keeps_the_largest():
