@@ -28,6 +28,7 @@ from kpca_edu import (
     nystrom,
     polynomial,
     power_iteration,
+    preimage,
     randomized_svd,
     rbf,
     subspace_iteration,
@@ -226,6 +227,15 @@ def test_no_square_of_the_longer_side_is_formed(call):
     for A in (X, X.T) if call is not LONG["sketch"] else (X,):
         call(A)
         assert peak(lambda A=A: call(A)) < 20 * X.nbytes
+
+
+def test_neighbours_are_decomposed_some_rows_at_a_time(monkeypatch):
+    """Ten neighbours with many features are more than all distances to the samples."""
+    monkeypatch.setattr(panels, "BLOCK_ENTRIES", 2**12)
+    X = np.random.default_rng(0).standard_normal((60, 1000))
+    model = fit_kernel_pca(X, 2, rbf(40.0))
+    preimage(model, model.scores[:2], "mds")
+    assert peak(lambda: preimage(model, model.scores, "mds")) < 4 * X.nbytes
 
 
 def test_rows_without_gaps_share_one_covariance():

@@ -1093,9 +1093,9 @@ def test_the_squares_of_an_operator_take_the_smaller_side(shape):
 
 def test_single_precision_is_kept_where_its_squares_are():
     """Entries between 1e-12 and 1e12, and zeros, are squared as they are; others in doubles."""
-    X = np.float32([[1.0, -1.0], [0.5, 0.0]])
-    for scale in (0, 1e-13, 1e-11, 1, 1e11, 1e13):
-        double = scale in (1e-13, 1e13)
+    X = np.float32([[1.0, -1e-6], [0.5, 0.0]])
+    for scale in (0, 1e-13, -1e-13, 1e-11, 1, 1e11, 1e13, -1e13):
+        double = abs(scale) in (1e-13, 1e13)
         for form in (np.array, sparse.csr_array):
             X_c = centered_operator(form(np.float32(scale) * X))
             assert (X_c.in_range() is X_c) is not double

@@ -749,13 +749,21 @@ def test_generalized_power_climbs(case, penalty):
     assert b @ b == pytest.approx(run.history[-1], rel=1e-6)
 
 
-@pytest.mark.parametrize("penalty", [0.0, 0.3, 0.8])
-def test_generalized_power_stops_where_it_stands_still(penalty):
-    """Long before it is out of rounds; one more step changes nothing: eq-spca-gpower."""
-    run = generalized_power(WINE, penalty)
+SEARCHES = {
+    "no penalty": lambda **how: generalized_power(WINE, 0.0, **how),
+    "a penalty": lambda **how: generalized_power(WINE, 0.3, **how),
+    "a large one": lambda **how: generalized_power(WINE, 0.8, **how),
+    "truncated": lambda **how: truncated_power(PITPROPS, 5, start=np.eye(13)[2], **how),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_a_search_stops_where_it_stands_still(search):
+    """Long before it is out of rounds, and one more changes nothing: eq-spca-gpower."""
+    run = search()
     assert run.converged
     assert run.n_iter < 500
-    again = generalized_power(WINE, penalty, tol=0.0, max_iter=run.n_iter + 1)
+    again = search(tol=0.0, max_iter=run.n_iter + 1)
     np.testing.assert_allclose(again.direction, run.direction, atol=1e-8)
 
 
@@ -1264,6 +1272,15 @@ def test_a_sparse_rotation_can_not_be_turned_further():
     """Pairs are turned until none gains: another rotation leaves the columns where they are."""
     V = sparse_rotation(orthonormal(12, 4, 3))
     np.testing.assert_allclose(sparse_rotation(V), V, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_columns_take_one_turn(seed, monkeypatch):
+    """The angle of a turn is the best one, and not a step towards it: eq-spca-rotate."""
+    turns, arctan2 = [], np.arctan2
+    monkeypatch.setattr(np, "arctan2", lambda *sides: turns.append(1) or arctan2(*sides))
+    sparse_rotation(orthonormal(12, 2, seed))
+    assert len(turns) == 1
 
 
 def test_small_columns_are_turned_beside_a_large_one():
