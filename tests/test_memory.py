@@ -47,7 +47,7 @@ from kpca_edu.choosing_k import (
     parallel_variances,
 )
 from kpca_edu.kernel_pca import denoising_error, held_out_loss
-from kpca_edu.kernels import polynomial_features, rbf_features
+from kpca_edu.kernels import laplacian, polynomial_features, rbf_features
 from kpca_edu.pca import center_data
 from kpca_edu.ppca import PPCA, expect
 from kpca_edu.preimages import exact_preimage
@@ -159,6 +159,16 @@ def test_what_is_far_too_large_is_refused_at_once(call, monkeypatch):
         call()
 
 
+def test_folds_that_cannot_fit_are_refused_before_all_else(monkeypatch):
+    """Half of the rows are fitted at least; where there is room for two folds, they are tried."""
+    X = samples(40, 3)
+    monkeypatch.setattr(memory, "available_memory", lambda: 8 * 20**2 - 1)
+    with pytest.raises(MemoryError, match="The Gram matrix of 20 samples"):
+        denoising_error(X, 1, rbf(4.0))
+    monkeypatch.setattr(memory, "available_memory", lambda: 8 * 20**2)
+    assert denoising_error(X, 1, rbf(4.0), folds=2) > 0
+
+
 @pytest.mark.parametrize("room", [0, 1000, 10**9])
 def test_a_process_may_have_a_limit(monkeypatch, room):
     """What ulimit -v allows is all there is, less what the process has already."""
@@ -252,6 +262,14 @@ def test_eigenpairs_of_a_matrix_that_may_be_overwritten_take_no_copy_of_it():
     halves = panels.SymmetricPanels([K[:300, :300].copy(), K[300:].copy()])
     for form in (K.copy(), halves):
         assert peak(lambda form=form: top_eigenpairs(form, 100, overwrite=True)) < 1.8 * K.nbytes
+
+
+@pytest.mark.parametrize("kernel", [rbf(1.0), laplacian(1.0)])
+def test_kernel_values_take_the_memory_of_the_result(kernel):
+    """Distances are turned into values in their place."""
+    X, Y = np.split(np.random.default_rng(0).standard_normal((3600, 3)), [600])
+    kernel(X[:2], Y)
+    assert peak(lambda: kernel(X, Y)) < 1.5 * 8 * len(X) * len(Y)
 
 
 def test_products_of_centred_samples_need_no_copy_of_them(monkeypatch):

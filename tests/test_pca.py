@@ -431,6 +431,17 @@ def test_single_precision_of_any_size(kind, solver):
             assert model.encode(data).dtype == np.float32
 
 
+@pytest.mark.parametrize("shape", [(300, 160), (160, 300)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_iterating_knows_no_unit(kind, shape):
+    """Singular values far below one are found as others are: eq-pca-dual."""
+    s = np.array([9.0, 5.0, 3.0, 1.0])
+    X = 1e-4 * with_exact_spectrum(s, *shape, mean=1.0)
+    assert lanczos_pays(min(shape), 2)
+    model = fit_pca(KINDS[kind](X), 2, solver="lanczos")
+    np.testing.assert_allclose(model.s, 1e-4 * s[:2], rtol=1e-6)
+
+
 @each_solver
 def test_other_precisions(solver):
     """Half and extended precision, whole numbers and Booleans are taken as doubles."""
