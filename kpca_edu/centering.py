@@ -21,8 +21,8 @@ from ._engine.centering import (
     normalized_weights,
     rounding_of,
     row_means,
-    rows_of,
     size_of,
+    sliced_rows,
     squared_mean_feature,
     subtract_sums,
     training_means,
@@ -345,7 +345,7 @@ def gram_means_by_blocks(
     n = size_of(K)
     row_sums, column_sums, size = np.empty(n), np.zeros(n), 0.0
     for start, stop in blocks_of_rows(n, block_rows, progress, "means"):
-        block = rows_of(K, start, stop)
+        block = sliced_rows(K, start, stop)
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             row_sums[start:stop] = block.sum(axis=1, dtype=float)
             column_sums += block.sum(axis=0, dtype=float)
@@ -367,5 +367,5 @@ def center_gram_by_blocks(
     r, mean = gram_means_by_blocks(K, block_rows=block_rows, progress=progress)
     q = r - mean / 2
     for start, stop in blocks_of_rows(n, block_rows, progress, "centring"):
-        out[start:stop] = rows_of(K, start, stop) - (q[start:stop, None] + q)
+        out[start:stop] = sliced_rows(K, start, stop) - (q[start:stop, None] + q)
     return out

@@ -19,6 +19,7 @@ from ._engine.choices import (
     components_of_table,
     in_squared_units,
     largest_k,
+    of_drawn,
     over_folds,
     rows_and_axes,
     squared_lacks,
@@ -220,7 +221,8 @@ def optimal_shrinkage(s: ArrayLike, beta: float, *, unit: float = 1.0) -> NDArra
     s, beta, unit = seen_sizes(s, beta, unit)
     low, edge = (1 - np.sqrt(beta)) * unit, (1 + np.sqrt(beta)) * unit  # √a and √b
     y = np.maximum(s, edge)  # where s is less, the second root is zero
-    return np.sqrt(y**2 - low**2) * np.sqrt(y**2 - edge**2) / np.where(y > 0, y, 1.0)
+    size = np.where(y > 0, y, 1.0)
+    return y * np.sqrt(1 - (low / size) ** 2) * np.sqrt(1 - (edge / size) ** 2)
 
 
 # What predicts best?
@@ -409,7 +411,8 @@ def bootstrap_pca(
     whole, fits, repeats = fit_pca(prepare(X), k), [], whole_number(repeats, "repeats", least=1)
     runs = at_a_time(repeats, X.size, k * X.shape[1])  # a few tables at once
     for some in with_progress(runs, progress, "tables"):
-        rows = rng.integers(0, len(X), (len(some), len(X)))
-        fits += leading_of_many([prepare(X[own]) for own in rows], k, lambda Y: fit_pca(Y, k))
+        drawn = rng.integers(0, len(X), (len(some), len(X)))
+        tables = [of_drawn(prepare, X[rows]) for rows in drawn]
+        fits += leading_of_many(tables, k, lambda Y: fit_pca(Y, k))
     V = np.array([align_signs(whole.V, V) for _, V in fits])
     return Resampled(np.array([variances for variances, _ in fits]), V)

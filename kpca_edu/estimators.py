@@ -133,11 +133,13 @@ class PCA(GaussianPlane):
 
     def _sampled(self, X: Any, k: float, rng: np.random.Generator) -> PCAModel:
         """Fit by random vectors, as many and as often multiplied as the parameters say."""
-        steps = None if self.iterated_power == "auto" else self.iterated_power
+        extra = whole_number(self.n_oversamples, "n_oversamples")
+        power: Any = self.iterated_power
+        steps = None if power == "auto" else whole_number(power, "iterated_power")
 
         def sketch(X: Any, k: int, n_iter: int, **options: Any) -> Any:
             n_iter = n_iter if steps is None else steps
-            return randomized_svd(X, k, self.n_oversamples, n_iter, **options)
+            return randomized_svd(X, k, extra, n_iter, **options)
 
         X_c, n = centered_operator(X), X.shape[0]
         s, V, total = leading_triplets(X_c, k, by_sampling(sketch), rng)
@@ -360,7 +362,8 @@ class SparsePCA(Transformer):
         X = self._samples(X, fit=True, least=2)
         n, most = X.shape[0], min(X.shape[0] - 1, X.shape[1])
         k = most if self.n_components is None else no_more_than(self.n_components, most)
-        options = {name: value for name, value in self.get_params().items() if name[:2] != "n_"}
+        options = self.get_params()
+        del options["n_components"]
         self.model_ = fit_sparse_pca(X, k, **options)
         self.components_, self.mean_ = self.model_.B.T, self.model_.mean
         self.n_components_, self.n_iter_ = self.model_.k, max(self.model_.n_iter, 1)

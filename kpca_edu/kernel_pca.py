@@ -330,7 +330,7 @@ def denoising_error(
     of ε is so large that a sample moves about as far as its nearest neighbour is away.
     """
     X, rng = data_matrix(X), generator(rng)
-    refuse_large_gram(kernel, len(X) // 2, 1)  # at least half of the rows are fitted
+    refuse_large_gram(kernel, len(X) // 2, 1, dtype=X.dtype)  # at least half are fitted
     noise = number(neighbor_spacing(X) if noise is None else noise, "noise", 0.0, open_low=True)
     left = added = 0.0
     for part in with_progress(row_folds(len(X), folds, rng), progress, "folds"):

@@ -310,34 +310,31 @@ def polynomial_features(X: ArrayLike, degree: int = 2, offset: float = 1.0) -> N
     X, degree, c = data_matrix(X), whole_number(degree, "degree", least=1), _offset(offset)
     columns = []
     n, d = X.shape
-    for factors in _monomials(n, d, degree, c):  # (0, 0, 2) stands for x₁²x₃
-        rest = degree - len(factors)  # so many of the brackets give the offset
-        times = factorial(degree) // factorial(rest)
-        for m in np.bincount(factors):
-            times //= factorial(m)  # p!/(m₀! m₁! ⋯ m_d!)
-        with overflow_told():
+    with overflow_told():
+        for factors in _monomials(n, d, degree, c):  # (0, 0, 2) stands for x₁²x₃
+            rest = degree - len(factors)  # so many of the brackets give the offset
+            times = factorial(degree) // factorial(rest)
+            for m in np.bincount(factors):
+                times //= factorial(m)  # p!/(m₀! m₁! ⋯ m_d!)
             columns.append(sqrt(times * c**rest) * np.prod(X[:, factors], axis=1))
     return np.column_stack(columns)
 
 
 def _monomials(n: int, d: int, degree: int, offset: float) -> Iterator[list[int]]:
     """Yield the features that are multiplied in each monomial, lowest degree first."""
-    _factorials_that_fit(degree)
-    size = comb(d + degree, degree) if offset else comb(d + degree - 1, degree)
-    _refuse_many(n, d, degree, size, f"polynomial({degree}, {offset:g})")
+    _refuse_many(n, d, degree, bool(offset), f"polynomial({degree}, {offset:g})")
     for total in range(0 if offset else degree, degree + 1):
         yield from map(list, combinations_with_replacement(range(d), total))
 
 
-def _factorials_that_fit(degree: int) -> int:
+def _refuse_many(n: int, d: int, degree: int, lower: bool, kernel: str) -> None:
+    """Refuse more monomials than can be written out in some seconds and a gigabyte.
+
+    They are those of that very degree, or with ``lower`` of all degrees up to it.
+    """
     if degree > 170:
         raise ValueError(f"degree={degree}: at most 170, since 171! is too large for a float.")
-    return degree
-
-
-def _refuse_many(n: int, d: int, degree: int, size: int, kernel: str) -> None:
-    """Refuse more monomials than can be written out in some seconds and a gigabyte."""
-    most = min(10**8 // n, 10**6)
+    size, most = comb(d + degree - (not lower), degree), min(10**8 // n, 10**6)
     if size > most:
         raise ValueError(
             f"Degree {degree} of {d} features has {size:,} monomials, more than the {most:,} that "
@@ -347,8 +344,8 @@ def _refuse_many(n: int, d: int, degree: int, size: int, kernel: str) -> None:
 
 def _taylor_degree(X: ArrayLike, degree: int) -> int:
     """Return the degree, if all monomials up to it can be written out."""
-    (n, d), degree = np.shape(X), _factorials_that_fit(whole_number(degree, "degree"))
-    _refuse_many(n, d, degree, comb(d + degree, degree), "rbf(sigma)")
+    (n, d), degree = np.shape(X), whole_number(degree, "degree")
+    _refuse_many(n, d, degree, True, "rbf(sigma)")
     return degree
 
 
@@ -380,9 +377,11 @@ def squared_distances(X: SamplesLike, Y: SamplesLike) -> NDArray:
     from it keep their digits.
     """
     first, second = rows.pairs_of_rows(X, Y)
-    room_for(first.shape[0], second.shape[0], "The matrix of distances", "take fewer samples.")
-    with overflow_told():
-        return rows.squared_distances(first, second)
+    rows.room_for_pairs(first, second, "The matrix of distances", "take fewer samples.")
+    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+        D2 = rows.squared_distances(first, second)
+    rows.refuse_far(float(D2.max()))
+    return D2
 
 
 def median_sigma(
@@ -403,7 +402,7 @@ def median_sigma(
     room_for(min(n, most), min(n, most) // 2, "A distance for each pair", "take fewer max_samples.")
     if n > most:
         samples = samples[rng.choice(n, most, replace=False)]
-    sigma = float(np.median(rows.pair_distances(samples)))
+    sigma = float(np.median(rows.pair_distances(samples), overwrite_input=True))
     rows.refuse_far(sigma)
     if sigma == 0:
         raise ValueError(

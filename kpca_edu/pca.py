@@ -219,7 +219,8 @@ def center_data(X: ArrayLike) -> tuple[NDArray, NDArray]:
            [ 1.,  0.]])
     """
     X = complete_table(X)
-    room_for(len(X), X.shape[1], "A centred copy of X", "centered_operator(X) does without it.")
+    way_out = "centered_operator(X) does without it."
+    room_for(len(X), X.shape[1], "A centred copy of X", way_out, X.dtype)
     mean = column_means(X)
     return X - mean, mean
 

@@ -206,10 +206,11 @@ def steps_needed(n: int, ratio: float, tangent: float, *, failure: float = 0.1) 
     (17, 1124)
     """
     ratio = eigen_ratio(ratio, gap=True)
-    fall = start_tangent(n, failure) / number(tangent, "tangent", 0.0, open_low=True)
-    if fall <= 1 or ratio == 0:
-        return int(fall > 1)
-    return int(np.ceil(np.log(fall) / -np.log(ratio)))
+    goal = number(tangent, "tangent", 0.0, open_low=True)
+    fall = np.log(start_tangent(n, failure)) - np.log(goal)
+    if fall <= 0 or ratio == 0:
+        return int(fall > 0)
+    return int(np.ceil(fall / -np.log(ratio)))
 
 
 def value_bound(n: int, t: ArrayLike, *, failure: float = 0.1) -> NDArray:

@@ -29,6 +29,7 @@ from ._engine.gaussian import (
     count_that_leaves_noise,
     in_range,
     parameters,
+    span,
 )
 from ._engine.memory import room_for
 from ._engine.missing import (
@@ -111,19 +112,20 @@ class PPCA(Frozen):
     @property
     def variances(self) -> NDArray:
         """The k largest variances of the model along W, in falling order :eq:`eq-ppca-spectrum`."""
-        return np.linalg.svd(self.W, compute_uv=False) ** 2 + self.sigma2
+        return np.linalg.svd(self.W.astype(float), compute_uv=False) ** 2 + self.sigma2
 
     @property
     def explained_ratio(self) -> NDArray:
         """The shares of these variances in that of the whole model, tr Σ."""
-        whole = float(np.vdot(self.W, self.W)) + self.mean.size * self.sigma2
+        W = self.W.astype(float)  # whose squares may be beyond single precision
+        whole = float(np.vdot(W, W)) + self.mean.size * self.sigma2
         return self.variances / (whole or 1.0)
 
     def covariance(self) -> NDArray:
         """Return the d×d matrix Σ = WWᵀ + σ²I :eq:`eq-ppca-marginal`."""
         d = self.mean.size
         room_for(d, d, "The covariance matrix", "log_density(X) works without it.")
-        W = self.W.astype(float)  # whose squares may be beyond single precision
+        W = self.W.astype(float)
         return W @ W.T + self.sigma2 * np.eye(d)
 
     def log_density(self, X: ArrayLike) -> NDArray:
@@ -151,11 +153,11 @@ class PPCA(Frozen):
         NaN is missing; a row without any value gets back the prior, N(0, I).
         """
         table = table_for(self, X)
-        if not table.complete:
+        if len(table.patterns) > 1:  # else all rows share one
             what = "The covariances of all rows"
             room_for(len(table) * self.k, self.k, what, "take some rows at a time.")
-        S = self._by_row(X, lambda z: z.S[z.part.group] if len(z.S) > 1 else z.S)
-        m = self.encode(X)
+        S = self._by_row(table, lambda z: z.S[z.part.group] if len(z.S) > 1 else z.S)
+        m = self._by_row(table, lambda z: z.m)
         return Posterior(m, np.broadcast_to(S, (*m.shape, self.k)))
 
     def encode(self, X: ArrayLike) -> NDArray:
@@ -171,7 +173,7 @@ class PPCA(Frozen):
 
         With ``shrink=False`` the image is the nearest point of the plane, as in PCA.
         """
-        model = self if flag(shrink, "shrink") else replace(self, sigma2=0.0)
+        model = self if flag(shrink, "shrink") else replace(self, W=span(self.W), sigma2=0.0)
         return model.decode(model.encode(X))
 
     @overload
@@ -208,7 +210,7 @@ class PPCA(Frozen):
         noise = rng.standard_normal((n, self.mean.size))
         return Z @ self.W.T + self.mean + np.sqrt(self.sigma2) * noise
 
-    def _by_row(self, X: ArrayLike, value: Callable[[Latent], NDArray]) -> NDArray:
+    def _by_row(self, X: ArrayLike | Table, value: Callable[[Latent], NDArray]) -> NDArray:
         """Return what ``value`` gives for each part of the rows, in the order of the rows."""
         table = table_for(self, X)
         return table.gather((z.part.rows, value(z)) for z in infer(self, table))

@@ -24,14 +24,14 @@ from ._engine.checks import (
     whole_number,
 )
 from ._engine.inner_products import Samples, SamplesLike, row_samples
-from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count, rows_of
+from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count
 from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.new_samples import kernel_values
 from ._engine.panels import map_rows
 from ._engine.products import MatrixLike, Rng, as_map, gaussian, noise, orth, triplet_count
 from ._engine.progress import with_progress
-from ._engine.waves import cosines, cosines_and_sines
+from ._engine.waves import cosines, cosines_and_sines, refuse_overflowing_angles
 from .compare import fix_signs
 from .kernels import Kernel, KernelLike, check_kernel
 from .svd import SVD
@@ -102,14 +102,15 @@ def range_error_bound(
     k = component_count(k, s.size, f"{s.size} singular values", least=2)
     q = whole_number(n_iter, "n_iter")
     norm = choice(norm, "norm", ["frobenius", "spectral"])
+    scale = s[k:].max(initial=0.0) or 1.0  # so that no power over- or underflows
+    tail = s[k:].astype(float) / scale
     if norm == "frobenius" and q == 0:
-        return float(np.sqrt(1 + k / (p - 1)) * np.linalg.norm(s[k:]))
+        return float(scale * np.sqrt(1 + k / (p - 1)) * np.linalg.norm(tail))
     if norm != "spectral":
         raise ValueError(
             f'norm={norm!r}, n_iter={q}: choose "spectral", or "frobenius" with n_iter=0.'
         )
-    scale = s[0] or 1.0
-    tail = (s[k:] / scale) ** (2 * q + 1)
+    tail = tail ** (2 * q + 1)
     largest = (1 + np.sqrt(k / (p - 1))) * tail.max(initial=0.0)
     rest = np.e * np.sqrt(k + p) / p * np.linalg.norm(tail)
     return float(scale * (largest + rest) ** (1 / (2 * q + 1)))
@@ -149,8 +150,7 @@ def nystrom(
     "uniform", "kmeans" (centres of clusters), "leverage" or "pivoted" (samples that
     others explain badly). Exact for m = n. Costs O(m³), and O(nm²) for the features.
     """
-    kernel, n = check_kernel(kernel), len(rows_of(X))
-    m = landmark_count(m, n)
+    kernel, m = check_kernel(kernel), landmark_count(m, X)
     how = choice(landmarks, "landmarks", LANDMARKS)
     L = choose_landmarks(X, m, kernel, how, generator(rng), flag(progress, "progress"))
     K_mm = kernel_values(kernel, L, L)
@@ -179,6 +179,7 @@ class FourierMap(Frozen):
         """Return the features of any samples, (n, m), a block of rows at a time."""
         X = row_samples(X)
         check_columns(X, len(self.frequencies))
+        refuse_overflowing_angles(X, self.frequencies)
         return map_rows(self.waves, X, self.m)
 
     def waves(self, X: Samples) -> NDArray:

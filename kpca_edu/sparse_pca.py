@@ -283,7 +283,7 @@ def procrustes(M: ArrayLike) -> NDArray:
 
 
 def sparse_rotation(V: ArrayLike) -> NDArray:
-    """Turn columns within their span until they are as sparse as can be :eq:`eq-spca-rotate`.
+    """Turn columns in their span until no turn of a pair makes them sparser :eq:`eq-spca-rotate`.
 
     V : (d, k), usually orthonormal, as PCA's. Σ v⁴ grows with every turn of a pair of columns
     by its best angle ("quartimax").

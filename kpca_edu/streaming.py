@@ -255,7 +255,7 @@ def oja_directions(
     like 1/√t only if rate·k is above the total variance over twice the gap λ_k − λ_(k+1)
     :eq:`eq-oja-rate`. The steps are those of :func:`oja_step`, some rows at a time.
     """
-    rate, rng = number(rate, "rate", 0.0, open_low=True), generator(rng)
+    rate, rng = number(rate, "rate", 0.0, 1e6, open_low=True), generator(rng)
     V: NDArray | None = None
     for rows, squares in rows_less_running_mean(with_progress(blocks, progress, "blocks")):
         if V is None:
@@ -294,8 +294,9 @@ def shrink(B: NDArray, size: int) -> NDArray:
     The row j is √(s_j² − s²_(size+1)) v_jᵀ :eq:`eq-frequent`.
     """
     _, s, Vt = np.linalg.svd(B, full_matrices=False)
-    lost = s[size] ** 2 if s.size > size else 0.0
-    return np.sqrt(np.maximum(s[:size] ** 2 - lost, 0))[:, None] * Vt[:size]
+    lost = s[size] if s.size > size else 0.0
+    s = s[:size]
+    return (np.sqrt(s - lost) * np.sqrt(s + lost))[:, None] * Vt[:size]
 
 
 def centered_blocks(blocks: Iterable[ArrayLike]) -> Iterator[NDArray]:

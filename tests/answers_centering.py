@@ -45,6 +45,10 @@ def mds(D, k, factor=-0.5, scale=np.sqrt, order=-1, square=np.square):
     return A[:, :k] * scale(np.maximum(lam[:k], 0))
 
 
+def over_n(D, k):
+    return mds(D, k, factor=-0.5 / len(D))
+
+
 def mds_by_svd(D, k):
     r = (D**2).mean(axis=0)
     U, s, _ = np.linalg.svd((r[:, None] + r - r.mean() - D**2) / 2)
@@ -178,7 +182,8 @@ ANSWERS = {
     ),
     "centering-10": (
         [mds, mds_at_a_corner, mds_by_svd, lambda D, k: -mds(D, k), lambda D, k: mds(D, k) + 5],
-        [(wrong_mds(factor=-1.0), "1.414 times"), (wrong_mds(scale=np.ones_like), "length one")]
+        [(wrong_mds(factor=-1.0), "1.4142 times"), (over_n, "divided by n")]
+        + [(wrong_mds(scale=np.ones_like), "length one")]
         + [(wrong_mds(order=1), "smallest eigenvalues")]
         + [(wrong_mds(scale=lambda lam: lam), "take their roots")]
         + [(wrong_mds(scale=lambda lam: 1 / np.sqrt(lam)), "multiply by them")]

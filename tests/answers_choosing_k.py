@@ -25,6 +25,10 @@ def predictions_by_least_squares(Y, V):
     return out
 
 
+def entry_by_entry(Y, V):
+    return [predictions_by_least_squares(y[None], V)[0] for y in Y]
+
+
 def predictions_row_by_row(Y, V):
     return [predictions(y[None], V)[0].tolist() for y in Y]
 
@@ -132,6 +136,7 @@ ANSWERS = {
             (with_root, "not its root"),
             (as_if_orthonormal, "no longer orthonormal"),
             (lambda Y, V: predictions(Y, V).T, "shape"),
+            (entry_by_entry, "for each entry"),
         ],
     ),
     "choosing-k-7": (

@@ -18,6 +18,12 @@ def read(X, y, T):
     return classes[D.argmin(axis=1)]
 
 
+def named_as_they_come(X, y, T):
+    """Right if the labels come in rising order."""
+    _, D = distances(X, y, T)
+    return np.array(list(dict.fromkeys(y.tolist())))[D.argmin(axis=1)]
+
+
 def by_loop(X, y, T):
     means = {c: X[y == c].mean(axis=0) for c in set(y)}
     return [min(means, key=lambda c: np.sum((t - means[c]) ** 2)) for t in T]
@@ -88,6 +94,7 @@ ANSWERS = {
         [(lambda *a: distances(*a)[1].argmin(axis=1), "places 0, 1, 2"), FAILS, FUNCTION_NEEDED]
         + [(nearest_sample, "nearest sample"), (farthest, "farthest")]
         + [(plain_products, "inner product"), (lambda X, y, T: np.full(60, 5), "names differ")]
+        + [(named_as_they_come, "names differ")]
         + [(lambda X, y, T: np.full(60, 9), "do not occur"), (lambda X, y, T: y, "shape")],
     ),
     "digits-3": (

@@ -97,6 +97,7 @@ ANSWERS = {
             FAILS,
             (not_turned, "does not turn"),
             (not_mirrored, "does not mirror"),
+            (lambda Z, P: not_mirrored(Z * [1, -1], P), "always mirrors"),
             (not_centred, "Centre both"),
             (without_norms, "no norms"),
             (lambda Z, P: by_scipy(Z, P) ** 2, "r squared"),

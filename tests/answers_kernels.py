@@ -163,6 +163,7 @@ ANSWERS = {
             (by_batch, "a feature map gives every number the same features"),
             (lambda x: np.pad(by_batch(x), ((0, 0), (0, 30 - len(x)))), "on x alone"),
             (turned_by_batch, "the same number has got two different rows"),
+            (lambda x: staircase(x)[:, : x.max()], "a feature map gives every number the same"),
             (lambda x: staircase(x, 0), "too large by one"),
             (lambda x: np.asarray(x)[:, None], "products"),
             (lambda x: np.sqrt(np.asarray(x, float))[:, None], "φ(x)ᵀφ(x) = x is right"),
@@ -185,6 +186,7 @@ ANSWERS = {
             ([[NAN]], "NaN"),
             ([[]], "n×d array"),
             ([["a"]], "quotation marks"),
+            (np.ones((3000, 2)), "a few are"),
         ],
     ),
     "kernels-9": (
@@ -252,6 +254,7 @@ ANSWERS = {
             lambda a, b: (1 + cosine_of(a, b)) / 2,
             lambda a, b: np.exp(-between(a, b) / 40),
             lambda a, b: np.exp(8 * (cosine_of(a, b) - 1)).tolist(),
+            lambda a, b: cosine_of(a, b).astype(object),
         ],
         [
             (lambda a, b: np.exp(-(np.subtract.outer(a, b) ** 2) / 2 / 40**2), "359° and 1°"),

@@ -72,6 +72,13 @@ def by_rows(X, v):
     return total
 
 
+def by_rows_twice(X, v):
+    """Look at each row twice, and at the mean each time."""
+    return sum(
+        X[[i]].toarray().ravel() * ((X[[i]] @ v)[0] - X.mean(axis=0) @ v) for i in range(X.shape[0])
+    )
+
+
 def by_columns(X, v):
     X = X.tocsc()
     n = X.shape[0]
@@ -189,6 +196,7 @@ ANSWERS = {
     ),
     "pca-5": (
         [(E, D), [2 * E, D / 2], (-E, -D), (E.tolist(), D.tolist()), ([1, 2], [0.2, 0.4])]
+        + [{"E": E, "D": D}]
         + [(E.T, D.T), ([0.894, 1.789], [0.224, 0.447])],
         [((FIRST[:, None], FIRST[None]), "length one"), ((E, D * 5), "encoder is right")]
         + [((2 * E, D), "multiplied by"), (E, "pair"), ((E, np.eye(2)), "shape")]
@@ -244,11 +252,12 @@ ANSWERS = {
             (lambda X, k: np.eye(X.shape[1], k), ""),
             (lambda X: X, "raised TypeError"),
             (lambda X, k: svd(X - X.mean(axis=0))[2][:k].T, "takes an SVD"),
+            (lambda X, k: wide(X, k).round(4), "Close, but"),
         ],
     ),
     "pca-11": (
         [scatter_times, lambda X, v: scatter_times(X, v).tolist(), by_operator, by_rows]
-        + [by_columns],
+        + [by_columns, by_rows_twice],
         [(makes_dense, "dense"), (lambda X, v: makes_dense(X.T, v), "dense")]
         + [(lambda X, v: makes_dense(X.tocsc(), v), "dense")]
         + [(lambda X, v: makes_dense(X.copy().tocoo(), v), "dense")]
@@ -284,7 +293,8 @@ ANSWERS = {
         [white, by_root, by_polar, by_model],
         [(lambda X: white(X, turn=False), "another turn"), (lambda X: X, "not white"), FAILS]
         + [(lambda X: white(X, ddof=1), "n − 1"), (lambda X: white(X)[:, :2], "shape")]
-        + [(lambda X: -white(X), "another turn"), (lambda X: white(X, center=False), "not white")]
+        + [(lambda X: -white(X), "another turn"), (lambda X: white(X).round(4), "Close, but")]
+        + [(lambda X: white(X, center=False), "mean is not 0")]
         + [(lambda X: white(X) / np.sqrt(len(X)), "covariance has 1/n"), FUNCTION_NEEDED],
     ),
 }

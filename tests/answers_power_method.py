@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from answers import FAILS, FUNCTION_NEEDED, NAN
 from scipy.linalg import eigh, null_space, schur
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import eigs, eigsh
 
 from kpca_edu.power_method import (
     deflate,
@@ -109,6 +109,13 @@ def by_recursion(K, k):
     return (pair.lam, *by_recursion(K - pair.lam * np.outer(pair.a, pair.a), k - 1))
 
 
+def by_qr(K, k):
+    for _ in range(300):
+        Q, R = np.linalg.qr(K)
+        K = R @ Q
+    return np.diag(K)[:k]
+
+
 def only_two(K, k):
     return np.resize(by_deflation(K, 2), k)
 
@@ -182,6 +189,10 @@ def surfer(links, follow=0.85, steps=300):
     return r
 
 
+def for_four_pages(links):
+    return surfer(links) * len(links) / 4
+
+
 def link_matrix(links):
     n, out = len(links), links.sum(axis=1, keepdims=True)
     return np.where(out > 0, links / np.maximum(out, 1), 1 / n)
@@ -233,6 +244,8 @@ ANSWERS = {
             (once_a_step, "after each of the two"),
             (lambda X, v, t: careful(X, v, t - 1), "5 st"),
             (lambda X, v, t: np.abs(careful(X, v, t)), "5 steps"),
+            (lambda X, v, t: 0 * v, "length is 0"),
+            (lambda X, v, t: careful(X, v, t).round(4), "Close, but"),
         ],
     ),
     "power-method-4": (
@@ -267,6 +280,7 @@ ANSWERS = {
         + [(lambda K, k: np.linalg.eigvalsh(K)[-k:], "order")]
         + [(lambda K, k: eigh(K)[0][::-1][:k], "calls eigh")]
         + [(lambda K, k: np.sort(eigsh(K, k)[0])[::-1], "calls eigsh")]
+        + [(lambda K, k: np.sort(eigs(K, k)[0].real)[::-1], "calls eigs"), (by_qr, "calls qr")]
         + [(lambda K, k: subspace_iteration(K, k).s, "calls svd")]
         + [
             (lambda K, k: by_deflation(K, k, factor=0.5), "it gives"),
@@ -313,7 +327,8 @@ ANSWERS = {
         + [((1e-8, "b"), "errors grow"), ((3.0, "b"), "r₁(s₁/s₂)²"), ((-0.01, "b"), "sign")],
     ),
     "power-method-11": (
-        [by_certificate, by_power_iteration, by_own_loop, by_both_bounds],
+        [by_certificate, by_power_iteration, by_own_loop, by_both_bounds]
+        + [lambda X, f: np.array([by_certificate(X, f)])],
         [(lambda X, f: False, "has been missed"), (lambda X, f: True, "has not been missed")]
         + [(lambda X, f: 1, "True or False"), FAILS, FUNCTION_NEEDED]
         + [(lambda X, f: not by_lapack(X, f), "missed"), (counts_a_tie, "no larger one")]
@@ -326,7 +341,8 @@ ANSWERS = {
         + [lambda links: surfer(links, steps=60).round(4)],
         [(lambda links: surfer(links.T), "backwards"), FAILS, FUNCTION_NEEDED]
         + [(lambda links: 4 * surfer(links), "add up to 1"), (lambda links: links, "shape")]
-        + [(lambda links: surfer(links, follow=1.0), "jumps"), (lambda links: np.ones(4) / 4, "al")]
+        + [(lambda links: np.ones(4) / 4, "All pages alike")]
+        + [(lambda links: surfer(links, follow=1.0), "jumps"), (for_four_pages, "add up to 1")]
         + [(lambda links: surfer(links, follow=0.15), "not 0.15"), (dead_ends_lost, "loses what")]
         + [(lambda links: surfer(links, steps=5), "iterate on")],
     ),

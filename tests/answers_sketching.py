@@ -94,6 +94,11 @@ def greedy(K, m):
     return chosen
 
 
+def greedy_from_the_end(K, m):
+    """Take the last of equal ones."""
+    return [len(K) - 1 - j for j in greedy(K[::-1, ::-1], m)]
+
+
 def by_projection(K, m):
     chosen = []
     for _ in range(m):
@@ -278,6 +283,7 @@ ANSWERS = {
             FUNCTION_NEEDED,
             FAILS,
             (lambda K, m: [j + 1 for j in greedy(K, m)], "from 0"),
+            (greedy_from_the_end, "take the first"),
         ],
     ),
 }

@@ -241,6 +241,7 @@ ANSWERS = {
         + [(terms_with_zeros, "of rank 1 came: leave out"), (terms_of_columns_of_vh, "its rows")]
         + [(lambda A: np.array([A / len(terms(A))] * len(terms(A))), "not enough")]
         + [(lambda A: terms(A)[:1].repeat(len(terms(A)), axis=0), "Term 2 is not")]
+        + [(lambda A: terms(A).transpose(2, 1, 0), "shape should be (1, 5, 3)")]
         + [(lambda A: terms(A)[:2], "shape"), (lambda A: -terms(A), "Term 1 is not")]
         + [(lambda A: terms(A) / np.linalg.norm(terms(A), axis=(1, 2))[:, None, None], "s₁u₁v₁ᵀ")]
         + [(lambda A: np.zeros((9, *A.shape)), "shape"), (lambda A: None, "shape")]

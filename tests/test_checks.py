@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kpca_edu._engine.checks import (
     check_columns,
@@ -28,8 +29,16 @@ from kpca_edu._engine.checks import (
     tolerance,
     whole_number,
 )
+from kpca_edu._engine.products import finite, length
 from kpca_edu.compare import align_signs, same_subspace, subspace_angles
-from kpca_edu.power_method import svd_by_projection
+from kpca_edu.pca import centered_operator, fit_pca
+from kpca_edu.power_method import (
+    power_iteration,
+    subspace_iteration,
+    svd_by_deflation,
+    svd_by_projection,
+)
+from kpca_edu.sketching import randomized_svd
 from kpca_edu.svd import (
     choose_rank,
     frobenius_norm,
@@ -440,3 +449,57 @@ def test_entries_of_a_sparse_matrix_that_are_given_twice_are_added():
     twice = sparse.csr_array(([1.0, 2.0, 5.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
     np.testing.assert_array_equal(linear_map(twice).data, [3, 5])
     assert twice.nnz == 3
+
+
+PRODUCTS = {
+    "fit_pca": lambda X: fit_pca(X, 2).s,
+    "share": lambda X: fit_pca(X, 0.6).s,
+    "centered_operator": lambda X: centered_operator(X) @ np.eye(X.shape[1]),
+    "power_iteration": lambda X: power_iteration(X).s,
+    "subspace_iteration": lambda X: subspace_iteration(X, 2).s,
+    "svd_by_deflation": lambda X: svd_by_deflation(X, 2).s,
+    "randomized_svd": lambda X: randomized_svd(X, 2).s,
+}
+each_product = pytest.mark.parametrize("name", PRODUCTS)
+
+
+@each_product
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float32, np.longdouble])
+def test_sparse_numbers_of_any_type_are_numbers(name, dtype):
+    """Every type that SciPy has gives what the dense doubles give, in every format."""
+    D = np.random.default_rng(0).uniform(0, 9, (12, 6)) * (np.eye(12, 6) + np.eye(12, 6, -3))
+    D = D.round()
+    wanted = PRODUCTS[name](sparse.csr_array(D.astype(dtype).astype(float)))
+    for form in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.dia_array):
+        found = PRODUCTS[name](form(D.astype(dtype)))
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+@each_product
+def test_an_operator_needs_its_transpose(name):
+    """The most usual mistake with operators: matvec alone."""
+    D = np.random.default_rng(0).standard_normal((12, 6))
+
+    class Half(LinearOperator):
+        def __init__(self):
+            super().__init__(np.dtype(float), D.shape)
+
+        def _matvec(self, x):
+            return D @ x
+
+    for half in (LinearOperator(D.shape, matvec=lambda x: D @ x, dtype=float), Half()):
+        with pytest.raises(ValueError, match="can't multiply by its transpose.*rmatvec"):
+            PRODUCTS[name](half)
+        assert fit_pca(D, 2).encode(half) == pytest.approx(fit_pca(D, 2).encode(D))
+    with pytest.raises(ValueError, match="X holds object"):
+        PRODUCTS[name](aslinearoperator(D.astype(object)))
+
+
+def test_a_norm_beyond_the_floats_is_told():
+    """Entries fit, and the length of a column does not."""
+    Y = np.full((40, 2), 1e308)
+    for ask in (lambda: length(Y[:, 0]), lambda: finite(Y), lambda: subspace_iteration(Y, 2)):
+        with pytest.raises(ValueError, match="entries are too large"):
+            ask()
+    assert length(Y[:3, 0]) == pytest.approx(3**0.5 * 1e308)
+    assert finite(Y[:3]) is not None

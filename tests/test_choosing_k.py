@@ -522,6 +522,22 @@ def test_shrunken_values_by_hand():
     assert np.array_equal(optimal_shrinkage([0.0, 1.0, 2.0], 1.0), [0, 0, 0])
     assert optimal_shrinkage([1e6], 0.3) == pytest.approx([1e6])
     assert np.array_equal(optimal_shrinkage([0.0, 3.0], 0.5, unit=0.0), [0, 3])  # no noise
+    wanted = optimal_shrinkage([10.0, 2.0, 1.0], 0.5)
+    for unit in (1e-300, 1e-160, 1e160, 1e300):  # no square is formed that could leave the floats
+        found = optimal_shrinkage(np.array([10.0, 2.0, 1.0]) * unit, 0.5, unit=unit)
+        np.testing.assert_allclose(found / unit, wanted, rtol=1e-12)
+    X = np.random.default_rng(0).standard_normal((9, 4))
+    np.testing.assert_allclose(shrink_singular_values(X, sigma=1e200), [X.mean(axis=0)] * 9)
+
+
+def test_a_drawn_table_without_variance_is_named():
+    """A column of two values can be constant in a table that is drawn, though not in X."""
+    X = np.column_stack([np.arange(8.0), np.arange(8) == 3])
+    with pytest.raises(ValueError, match="In a table drawn from the rows of X: Column 1 is const"):
+        bootstrap_pca(X, 1, scale=True)
+    with pytest.raises(ValueError, match="^Column 1 is constant"):
+        bootstrap_pca(X * [1, 0], 1, scale=True)
+    assert np.isfinite(bootstrap_pca(X, 1).variances).all()
 
 
 def test_shrinking_is_the_best_of_all_sizes():

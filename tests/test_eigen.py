@@ -1,5 +1,7 @@
 """The eigensolver beside LAPACK: ties, clusters, centring, operators, half a matrix."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -83,6 +85,28 @@ def test_operators_and_panels_are_matrices(name):
     K = np.tril(K) + np.tril(K, -1).T
     half = SymmetricPanels([K[:128, :128], K[128:256, :256], K[256:, :]])
     assert_leading(top_eigenpairs(half, 7), K, lam, 7)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("center", [False, True])
+def test_no_square_over_or_underflows(dtype, center):
+    """Eigenvalues scale with the matrix as far as the floats reach, without a warning."""
+    A = np.random.default_rng(0).standard_normal((300, 250)) * np.linspace(2, 1, 250)
+    K = (A.T @ A).astype(dtype)
+    centred = np.asarray(J(250) @ K @ J(250), dtype)  # whose product with 1 is nothing
+    small = np.finfo(dtype).tiny / np.finfo(dtype).eps ** (0.5 if dtype == np.float32 else 1.0)
+    huge = np.finfo(dtype).max / 1e6
+    for M in (K, centred):
+        plain = top_eigenpairs(M, 3, center=center)
+        for scale in (small, 1 / np.sqrt(huge), np.sqrt(huge), huge):
+            unit = 2.0 ** np.round(np.log2(float(scale)))
+            for form in (M * dtype(unit), SymmetricPanels([M * dtype(unit)])):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    pairs = top_eigenpairs(form, 3, center=center)
+                tol = 1e3 * float(np.finfo(dtype).eps)
+                np.testing.assert_allclose(pairs.lam / unit, plain.lam, rtol=tol)
+                assert pairs.lowest / unit <= plain.lam[-1]
 
 
 @sparing

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import Lasso
 
-from kpca_edu import fit_sparse_pca
+from kpca_edu import fit_sparse_pca, sparse_direction
 from kpca_edu.datasets import pitprops
+from kpca_edu.sparse_pca import sparse_pca_objective
 
 PAGE = (Path(__file__).parents[1] / "book/errata.md").read_text("utf8")
 
@@ -270,6 +271,15 @@ def test_divisor_of_the_covariance():
     assert says("Which covariance", per_sample(best), per_sample(best * 12 / 11))
 
 
+@pytest.mark.parametrize("kept", [3, 2])
+def test_all_directions_kept(kept):
+    """With k = d every σ² up to λ_d gives Σ = C; k = d − 1 has σ² = λ_d: eq-ppca-max."""
+    for sigma2 in np.linspace(0, LAM[-1], 5) if kept == 3 else LAM[-1:]:
+        w2 = np.where(np.arange(3) < kept, LAM - sigma2, 0)
+        np.testing.assert_allclose(w2 + sigma2, LAM)
+    assert r"gives $\Sigma = C$, and so does $k = d - 1$" in entry("All directions kept")
+
+
 # --- principal components ------------------------------------------------------------------------
 
 FOUR = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 5.0], [7.0, 2.0]])
@@ -292,6 +302,15 @@ def test_the_mean_in_the_reconstruction():
     line = np.outer(FOUR_C @ V1, V1)
     with_mean = np.linalg.norm(FOUR - FOUR.mean(axis=0) - line)
     assert says("The mean is missing", with_mean, np.linalg.norm(FOUR - line))
+
+
+def test_no_projection_loses_less():
+    """Of all lines through the mean none comes nearer than PCA's: thm-pca."""
+    least = np.linalg.svd(FOUR_C)[1][1]
+    for t in np.linspace(0, np.pi, 181):
+        w = np.array([np.cos(t), np.sin(t)])
+        assert np.linalg.norm(FOUR_C - np.outer(FOUR_C @ w, w)) >= least - 1e-12
+    assert "among all orthogonal projections of rank $k$" in entry("Minimal over what?")
 
 
 def test_a_singular_matrix_can_not_be_cancelled():
@@ -317,6 +336,7 @@ def test_the_decorrelation_formula_as_printed_has_no_meaning():
     with pytest.raises(ValueError, match="matmul"):
         U_k.T @ U @ Lambda @ U.T @ U_k.T
     np.testing.assert_allclose(U_k.T @ U @ Lambda @ U.T @ U_k, Lambda[:2, :2], atol=1e-12)
+    assert "The last factor is $U_k$" in entry("The last factor")
 
 
 def test_many_optimal_pairs():
@@ -348,6 +368,17 @@ def test_pca_encodes_new_samples():
     ours = (new - FOUR.mean(axis=0)) @ V_FOUR
     np.testing.assert_allclose(np.abs(PCA(2).fit(FOUR).transform(new)), np.abs(ours))
     assert "It can" in entry("PCA and new samples")
+
+
+def test_shapes_of_encoder_decoder_and_directions():
+    """Samples in columns: U_k is m × k. In rows: V_k encodes, its transpose decodes."""
+    k, (n, d) = 1, FOUR.shape
+    assert np.linalg.svd(FOUR_C.T)[0][:, :k].shape == (d, k) != (n, k)
+    assert r"$U_k$ is $m\times k$, where $m$ is the number of features" in entry("Sizes of U_k")
+    encoder, decoder = V_FOUR[:, :k], V_FOUR[:, :k].T
+    assert (encoder.shape, decoder.shape) == ((d, k), (k, d))
+    text = entry("The decoder changes its shape")
+    assert r"$k\times d$ on the left and $d\times k$ on the right" in text
 
 
 # --- kernel PCA ----------------------------------------------------------------------------------
@@ -388,6 +419,16 @@ def test_embeddings_without_the_factor():
     assert says("Embeddings", *wrong.std(axis=0), *right.std(axis=0))
     moved = K_PLANE @ A - wrong
     np.testing.assert_allclose(moved, np.tile(moved[0], (4, 1)), atol=1e-12)
+
+
+def test_unit_weights_change_the_shape_of_the_picture():
+    """With unit columns the ratio of the axes is the square of the right one: eq-kpca-alpha."""
+    A, root = VECTORS[:, :2], np.sqrt(VALUES[:2])
+    scores = J_FOUR @ K_PLANE @ J_FOUR @ A
+    np.testing.assert_allclose(np.linalg.norm(scores / root, axis=0), root)
+    long = np.linalg.norm(scores, axis=0)
+    assert long[0] / long[1] == pytest.approx((root[0] / root[1]) ** 2)
+    assert r"too long by the factor $\sqrt{\tilde\lambda_j}$" in entry('"With normalization"')
 
 
 def test_uncentred_covariance():
@@ -519,6 +560,16 @@ def test_the_published_numbers_are_penalties_and_no_bounds():
     assert says("The numbers for", model.lengths[0] * np.abs(model.B[:, 0]).sum())
 
 
+def test_targets_that_move_reach_a_lower_criterion():
+    """Elastic nets for PCA's own scores are no minimum of the criterion: eq-spca-criterion."""
+    V = np.linalg.eigh(PITPROPS)[1][:, :-4:-1]
+    fixed = np.column_stack([sparse_direction(PITPROPS, v, 0.5, ridge=0.01) for v in V.T])
+    at_pca = sparse_pca_objective(PITPROPS, V, fixed, l1=0.5, ridge=0.01)
+    model = fit_sparse_pca(PITPROPS, 3, l1=0.5, gram=True)
+    assert model.objective[-1] < at_pca - 0.01
+    assert "the targets move as well" in entry("The criterion behind")
+
+
 def test_hotelling_leaves_a_negative_variance():
     """C − (bᵀCb) bbᵀ for b = (1, 0): eq-spca-hotelling."""
     C, b = np.array([[3.0, 2.0], [2.0, 3.0]]), np.array([1.0, 0.0])
@@ -548,12 +599,32 @@ def test_the_mean_of_columns():
     with pytest.raises(ValueError, match="matmul"):
         columns.T @ np.ones(4)
     np.testing.assert_allclose(columns @ np.ones(4) / 4, F_LINE.mean(axis=0))
+    assert r"Right is $\frac1n\Phi\mathbf{1}$" in entry("The mean feature is transposed")
 
 
 def test_centred_gram_is_singular():
     """K̃1 = 0: eq-center-null."""
     centred = F_LINE - F_LINE.mean(axis=0)
     np.testing.assert_allclose(centred @ centred.T @ np.ones(4), 0, atol=1e-12)
+    assert "The first of the two cases never occurs" in entry('"K is invertible"')
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_rank_of_a_centred_gram_matrix(n):
+    """Even a Gaussian kernel leaves n − 1 components at most: eq-center-null."""
+    J = np.eye(n) - 1 / n
+    K = np.exp(-(np.subtract.outer(np.arange(n), np.arange(n)) ** 2) / 2)
+    ranks = [np.linalg.matrix_rank(M, tol=1e-10) for M in (K, J @ K @ J)]
+    assert ranks == [n, n - 1]
+    assert r"\operatorname{rank}\tilde K \le n - 1" in entry("How many components?")
+
+
+def test_centring_entry_by_entry():
+    """K_ij − κ_i − κ_j + k, with the means of rows and of all entries: eq-center-sums."""
+    rows = K_LINE.mean(axis=0)
+    J = np.eye(4) - 1 / 4
+    np.testing.assert_allclose(K_LINE - rows[:, None] - rows + rows.mean(), J @ K_LINE @ J)
+    assert "entry by entry" in entry("Features assigned")
 
 
 def test_numbers_that_scores_do_not_see():
@@ -624,6 +695,18 @@ def test_the_mean_feature_has_a_length():
     x = np.array([0.0, 1.0, 3.0])
     K = np.exp(-((x[:, None] - x) ** 2) / 2)
     assert says("The reconstruction lacks the mean", np.sqrt(K.mean()))
+
+
+def test_the_nearest_sample_is_no_index_and_not_the_shortest():
+    """Of the samples 0, 1, 3 the feature of 3 is nearest to that of 2.9; that of 0 is shortest."""
+    x = np.array([0.0, 1.0, 3.0])
+    F, target = (np.column_stack([t, t**2]) for t in (x, np.array([2.9])))
+    lost = np.sum(F**2, axis=1) - 2 * F @ target[0]  # eq-pre-nearest
+    nearest = np.linalg.norm(F - target, axis=1).argmin()
+    assert lost.argmin() == nearest == 2 != x[nearest]
+    assert np.linalg.norm(F, axis=1).argmin() == 0
+    assert r"$\hat x = x_{j^*}$" in entry("The search over samples")
+    assert "*distance*" in entry("Minimum norm")
 
 
 def test_the_nearest_point_of_the_parabola():

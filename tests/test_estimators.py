@@ -655,6 +655,19 @@ class TestEngine:
         assert scale_of(X.toarray()) == pytest.approx(scale_of(X))
         assert scale_of(np.ones((3, 2))) == 0.5
 
+    def test_scale_knows_no_origin_and_no_unit(self):
+        """The variance of X + c is that of X, that of cX is c² times it, dense and sparse."""
+        X = np.round(np.random.default_rng(0).standard_normal((30, 6)) * 1024) / 1024
+        for c, origin in ((1.0, 1e8), (1.0, -1e8), (1e-150, 0.0), (1e150, 0.0), (-1.0, 0.0)):
+            for form in (np.asarray, sparse.csr_array, sparse.csc_array):
+                gamma = scale_of(form(c * (X + origin)))
+                assert gamma * c * c == pytest.approx(scale_of(X), rel=1e-7)
+        single = (X * 1e30).astype(np.float32)
+        assert scale_of(single) * 1e60 == pytest.approx(scale_of(X), rel=1e-5)
+        for c in (1e-200, 1e200):
+            with pytest.raises(ValueError, match="out of the range of floats"):
+                FourierFeatures(gamma="scale").fit(X * c)
+
     def test_columns_of_zeros(self):
         np.testing.assert_array_equal(with_columns(np.ones(2), 3), [1, 1, 0])
         np.testing.assert_array_equal(with_columns(np.ones((1, 2)), 3), [[1, 1, 0]])
@@ -716,6 +729,21 @@ def test_components_that_leave_noise():
     assert largest_that_leaves_noise(X[:3]) == 1
     assert largest_that_leaves_noise(X[:, :2]) == 1
     assert largest_that_leaves_noise(X[:2]) == 1
+    for shift, dtype in ((1e4, float), (1e8, float), (30.0, np.float32)):
+        far = (X + shift).astype(dtype)  # rounding at that distance is no dimension
+        assert ProbabilisticPCA().fit(far).n_components_ == 2
+
+
+def test_messages_name_the_parameters_of_the_class():
+    """Not those of the function that it calls, and what they ask for is taken by every solver."""
+    for solver in ("auto", "full", "covariance_eigh", "arpack", "randomized"):
+        for wrong in (1.0, 1.5, -0.5, np.nan):
+            with pytest.raises(ValueError, match=f"n_components={wrong}: .* between 0 and 1"):
+                PCA(wrong, svd_solver=solver).fit(IRIS)
+    for wrong in ({"n_oversamples": -1}, {"iterated_power": -1}, {"iterated_power": "many"}):
+        name = next(iter(wrong))
+        with pytest.raises(ValueError, match=f"{name}={wrong[name]!r}: a whole number"):
+            PCA(2, svd_solver="randomized", **wrong).fit(IRIS)
 
 
 def test_one_direction_is_the_default_where_values_are_missing():

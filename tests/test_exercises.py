@@ -1,5 +1,6 @@
 """Each checker takes the right answers, in every form that is right, and tells wrong ones apart."""
 
+import itertools
 import sys
 import warnings
 from datetime import date
@@ -16,7 +17,14 @@ from answers_svd import polar_of
 from scipy import sparse
 
 from kpca_edu.exercises import check, exercise_ids
-from kpca_edu.exercises.checking import REGISTRY, exercise
+from kpca_edu.exercises.checking import (
+    REGISTRY,
+    WrongAnswer,
+    exercise,
+    expect_close,
+    expect_directions,
+    in_order,
+)
 from kpca_edu.streaming import Moments
 
 # {exercise: (right answers, [(wrong answer, words of the diagnosis)])}, a table for each chapter
@@ -111,6 +119,12 @@ def other_forms(answer):
     if isinstance(answer, list | tuple) and all(isinstance(x, str) for x in answer):
         yield from (list(answer), np.array(answer), pd.Series(answer), ", ".join(answer))
         yield from (dict(enumerate(answer)), [f" {x.upper()}." for x in answer], "; ".join(answer))
+        if all(len(x.strip()) > 1 for x in answer):  # words, not letters
+            numbered = [f"{i}. {x}" for i, x in enumerate(answer, 1)]
+            yield from (numbered, numbered[::-1], ", ".join(numbered[::-1]), "\n".join(numbered))
+            yield [f"({'abcdefg'[i]}) {x}" for i, x in enumerate(answer)]
+            if not any(" " in x for x in answer):
+                yield " ".join(numbered)
     elif isinstance(answer, str) and len(answer) < 7 and answer.isalpha():
         yield from (list(answer), pd.Series(list(answer)), " ".join(f"({x})" for x in answer))
         yield from (" and ".join(answer), dict(enumerate(answer)), np.str_(answer))
@@ -126,6 +140,9 @@ def other_forms(answer):
             return
         yield from (np.array([answer]), np.array(answer)[:, None], [[x] for x in answer])
         yield from (pd.Series(answer), tuple(Decimal(float(x)) for x in answer))
+        if len(answer) > 1:
+            yield dict(zip("xyzuvw", answer, strict=False))
+            yield dict(reversed(list(enumerate(answer))))
 
 
 @pytest.mark.parametrize("id", ANSWERS)
@@ -136,6 +153,95 @@ def test_other_forms_of_right_answers(id):
     for answer in ANSWERS[id][0]:
         for form in other_forms(answer):
             assert check(id, form), f"{form!r}: {check(id, form)}"
+
+
+FUNCTIONS = [id for id, (right, _) in ANSWERS.items() if callable(right[0])]
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_a_function_may_work_in_place(id):
+    """What it is given is its own: no two arguments share memory, and no checker needs them."""
+    function = ANSWERS[id][0][0]
+
+    def in_place(*given):
+        own = []
+        for argument in given:
+            own.append(argument.copy() if type(argument) is np.ndarray else argument)
+            if type(argument) is np.ndarray:
+                argument.fill(0)
+        return function(*own)
+
+    assert check(id, in_place), check(id, in_place)
+
+
+# What they return is no number or array, but a truth, or Moments
+NO_ARRAYS = ("power-method-11", "streaming-7")
+
+
+@pytest.mark.parametrize("id", [id for id in FUNCTIONS if id not in NO_ARRAYS])
+def test_imaginary_parts_are_never_dropped(id):
+    """A function that returns them is wrong, unless they are zero, as eig and sqrtm give them."""
+    function = ANSWERS[id][0][0]
+
+    def shifted(by):
+        def moved(*given):
+            result = function(*given)
+            parts = result if isinstance(result, tuple) else (result,)
+            parts = tuple(np.asarray(part) + by for part in parts)
+            return parts if isinstance(result, tuple) else parts[0]
+
+        return moved
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert check(id, shifted(0j)), check(id, shifted(0j))
+        assert not check(id, shifted(0.5j))
+
+
+def test_a_table_that_counts_is_put_in_order():
+    """Keys such as 1, 2, … or "a", "b", … say which comes first; others stay as they are."""
+    assert check("power-method-9", {3: "S", 1: "L", 4: "B", 2: "K"})
+    assert check("svd-8", {"2.": "svd", "1.": "gram", "4.": "svd", "3.": "partial"})
+    assert check("pca-7", {"b": "sepal length", "a": "petal width", "c": "sepal width"})
+    names = ("nearest", "gradient", "fixed-point", "ridge", "mds")
+    jobs = dict(zip(("(a)", "(b)", "(c)", "(d)", "(e)"), names, strict=True))
+    assert check("preimages-12", dict(reversed(jobs.items())))
+    lines = {10: "a", 9: "b"}
+    assert in_order(lines) == ["b", "a"]
+    assert in_order({"top": "b", "saddle": "d"}) == ["b", "d"]
+    assert in_order({"E": 1, "D": 2}) == [1, 2]
+
+
+def test_close_is_told_from_wrong():
+    """What is right to three digits where six are compared was rounded early: that is said."""
+    right = np.array([[1.23456789, -0.5], [0.1, 2.0]])
+    for judge in (expect_close, expect_directions):
+        judge(right.round(6), right, "no")
+        with pytest.raises(WrongAnswer, match="Close, but"):
+            judge(right.round(4), right, "no")
+        with pytest.raises(WrongAnswer, match="no"):
+            judge(right + [[0.1], [0]], right, "no")
+
+
+HUGE = {
+    "zeros": np.zeros(10**6),
+    "square": np.ones((400, 400), int),
+    "list": list(range(10**5)),
+    "range": range(10**12),
+    "text": "a" * 10**5,
+    "words": ["svd"] * 10**5,
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_huge_answers_are_not_read(name):
+    """Reading some would take minutes."""
+    for id in ANSWERS:
+        assert "so much" in said(check(id, HUGE[name]))
+
+
+def test_answers_without_end():
+    assert "too many" in said(check("sparse-pca-10", itertools.count()))
 
 
 def test_arguments_by_keyword_only():
@@ -240,12 +346,12 @@ def test_messages_fit_the_page():
         assert max(map(len, check(id, None, hints=99).message.splitlines())) <= 88
 
 
-@pytest.mark.parametrize("id", ["svd-0", "svd", "", "SVD-1", 1, None])
+@pytest.mark.parametrize("id", ["svd-0", "svd", "", "SVD-1", 1, None, [5.0], np.eye(2)])
 def test_unknown_exercises(id):
     """An unknown name gets a ValueError that lists the known ones."""
     with pytest.raises(ValueError, match="There is no exercise") as caught:
         check(id, 1)
-    assert repr(id) in str(caught.value)
+    assert repr(id)[:60] in str(caught.value)
     assert all(known in str(caught.value) for known in exercise_ids())
 
 

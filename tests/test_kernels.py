@@ -323,6 +323,35 @@ def test_polynomial_features_have_the_kernel(X, degree, offset):
     np.testing.assert_allclose(phi @ phi.T, K, rtol=1e-10, atol=1e-12 * np.abs(K).max())
 
 
+@every
+@pytest.mark.parametrize("size", [1e155, 1e200, 1e300])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_values_are_finite_or_the_overflow_is_told(kernel, size, form):
+    """Products of sparse matrices, and those in other threads, raise no flag of NumPy's."""
+    X = size * np.random.default_rng(0).standard_normal((5, 3))
+    S, W = form(X), np.ones((5, 5))
+    for call in (
+        lambda: kernel(S),
+        lambda: kernel(S, -S),
+        lambda: kernel.diagonal(S),
+        lambda: kernel.gradient(X, S, W),
+        lambda: kernel.diagonal_gradient(X),
+    ):
+        try:
+            said = "finite" if np.isfinite(call()).all() else "not finite"
+        except ValueError as error:
+            said = str(error)
+        assert said.startswith(("finite", "The kernel overflows", "The Laplacian kernel works on"))
+
+
+@pytest.mark.parametrize("size", [1e155, 1e200, 1e300])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_squared_distances_beyond_the_floats_are_told(size, form):
+    X = size * np.random.default_rng(0).standard_normal((5, 3))
+    with pytest.raises(ValueError, match="squares of the distances overflow: divide X"):
+        squared_distances(form(X), form(-X))
+
+
 def test_polynomial_features_in_the_plane_by_hand():
     """(1, √2x₁, √2x₂, x₁², √2x₁x₂, x₂²) in this order: eq-kpca-poly-features."""
     a, b = 3.0, -2.0

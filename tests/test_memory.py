@@ -47,7 +47,7 @@ from kpca_edu.choosing_k import (
     parallel_variances,
 )
 from kpca_edu.kernel_pca import denoising_error, held_out_loss
-from kpca_edu.kernels import laplacian, polynomial_features, rbf_features
+from kpca_edu.kernels import laplacian, polynomial_features, rbf_features, squared_distances
 from kpca_edu.pca import center_data
 from kpca_edu.ppca import PPCA, expect
 from kpca_edu.preimages import exact_preimage
@@ -129,6 +129,38 @@ def test_what_cannot_fit_is_refused_by_its_size(size, call, monkeypatch):
     call(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("columns", "call"),
+    [
+        (50, lambda X: rbf(1.0)(X)),
+        (40, lambda X: rbf(1.0)(X, X[:40])),
+        (50, lambda X: fit_kernel_pca(X, 2, rbf(1.0))),
+        (40, lambda X: squared_distances(X, X[:40])),
+        (4, lambda X: center_data(X)),
+        (4, lambda X: panels.map_rows(lambda rows: rows, X, 2**20)),
+    ],
+)
+def test_single_precision_needs_half_of_the_room(columns, call, monkeypatch):
+    X = samples(50, 4).astype(np.float32)
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 50 * columns - 1)
+    with pytest.raises(MemoryError):
+        call(X)
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 50 * columns)
+    call(X)
+
+
+def test_rows_with_the_same_gaps_share_one_covariance(monkeypatch):
+    """So it needs no room for each, and what is returned takes none."""
+    X = samples(200, 3)
+    X[:, 0] = np.nan
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 8 * 2 * X.size)  # of the table
+    covariance = FULL.posterior(X).covariance
+    assert covariance.shape == (200, 3, 3)
+    assert covariance.strides[0] == 0
+
+
 def ones(n, d):
     """Return an n×d operator of ones, which takes no memory."""
     return aslinearoperator(np.ones((n, 1))) @ aslinearoperator(np.ones((1, d)))
@@ -171,7 +203,7 @@ def test_folds_that_cannot_fit_are_refused_before_all_else(monkeypatch):
 
 @pytest.mark.parametrize("room", [0, 1000, 10**9])
 def test_a_process_may_have_a_limit(monkeypatch, room):
-    """What ulimit -v allows is all there is, less what the process has already."""
+    """What ulimit -v allows is all there is, less what the process has already and BLAS needs."""
     resource = pytest.importorskip("resource")
     page = resource.getpagesize()
     files = {"/proc/self/statm": "1234 9 9 9 0 9 0", "/proc/meminfo": "MemAvailable: 4000000 kB"}
@@ -182,7 +214,7 @@ def test_a_process_may_have_a_limit(monkeypatch, room):
         return files[str(path)]
 
     monkeypatch.setattr(Path, "read_text", read_text)
-    limit = (1234 + room) * page
+    limit = (1234 + room) * page + int(memory.BLAS)
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (limit, resource.RLIM_INFINITY))
     assert memory.available_memory() == min(room * page, 4096e6)
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY,) * 2)

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import tomllib
+import unicodedata
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ import chapter_map
 import landing
 import pytest
 import search_page
+import site_fonts
 from browsing import (
     ALL_RULES,
     COLOURS,
@@ -32,6 +34,7 @@ from browsing import (
     missing,
 )
 from contents import chapters
+from fontTools.ttLib import TTFont
 from ledger import Statement, read_entries, read_ledger
 from marked import first_sentence
 from notebooks import chapter_notebooks, install_cell
@@ -95,9 +98,14 @@ class TestLanding:
 
     def test_says_which_results_are_quoted(self):
         home = (ROOT / "book/index.md").read_text("utf8")
-        keys = ("halko2011finding", "parlett1998symmetric", "gavish2014optimal")
-        for key in (*keys, "marchenko1967distribution", "aronszajn1950theory"):
-            assert key in home
+        keys = {"parlett1998symmetric", "marchenko1967distribution", "johnstone2001distribution"}
+        for path in chapter_notebooks():
+            for cell in json.loads(path.read_text("utf8"))["cells"]:
+                for sentence in re.split(r"(?<=[.:])\s", "".join(cell["source"])):
+                    if cell["cell_type"] == "markdown" and re.search(r"\bquoted?\b", sentence):
+                        keys |= set(re.findall(r"\{cite:[tp]\}`(\w+)`", sentence))
+        assert keys >= {"halko2011finding", "benaych2012singular", "bochner1933monotone"}
+        assert [key for key in sorted(keys) if key not in home] == []
 
 
 class TestMap:
@@ -448,3 +456,37 @@ class TestInTheBrowser:
         field.fill("xyzzy plugh")
         page.wait_for_function(NOTHING_FOUND)
         assert page.problems == []
+
+
+class TestLetters:
+    WIDTHS = """async ([address, letters]) => {
+        const face = await new FontFace("tried", `url(${address})`).load();
+        document.fonts.add(face);
+        const line = document.createElement("span");
+        line.style.cssText = "font: 16px tried; font-kerning: none; white-space: pre; " +
+            "font-variant-ligatures: none; position: absolute";
+        document.body.append(line);
+        const widths = letters.map(letter => {
+            line.textContent = letter.repeat(20);
+            return line.getBoundingClientRect().width / 20;
+        });
+        line.remove();
+        document.fonts.delete(face);
+        return widths;
+    }"""
+
+    @pytest.mark.parametrize("name", site_fonts.FACES)
+    def test_no_letter_is_drawn_into_the_next(self, open_page, address, name):
+        """Each letter takes the room that its designer gave it, but for a pixel of rounding."""
+        built("book/index.html")
+        font = TTFont(HTML / f"_static/fonts/{name}.woff")
+        size = 16 / font["head"].unitsPerEm
+        signs = {chr(code): glyph for code, glyph in font.getBestCmap().items()}
+        rooms = {sign: font["hmtx"][glyph][0] * size for sign, glyph in signs.items()
+                 if sign.isprintable() and not unicodedata.combining(sign)}  # fmt: skip
+        page = open_page("book/index.html", 1280, only="h1")
+        source = f"{address}/_static/fonts/{name}.woff"
+        widths = page.evaluate(self.WIDTHS, [source, list(rooms)])
+        pairs = zip(rooms.items(), widths, strict=True)
+        wrong = {sign: (room, width) for (sign, room), width in pairs if abs(width - room) > 1.01}
+        assert not wrong

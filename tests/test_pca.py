@@ -1111,3 +1111,17 @@ def test_single_precision_is_kept_where_its_squares_are():
             X_c = centered_operator(form(np.float32(scale) * X))
             assert (X_c.in_range() is X_c) is not double
             assert (X_c.in_range().dtype == np.float64) is double
+
+
+@pytest.mark.parametrize("solver", ["auto", "covariance", "lanczos", "randomized"])
+def test_many_sparse_rows_in_single_precision_keep_their_variance(solver):
+    """Far from the origin, and with many rows, the errors of the mean are no bound of the data:
+    eq-pca-implicit."""
+    rng = np.random.default_rng(0)
+    X = (100 + 0.1 * rng.standard_normal((40_000, 4)) * [4, 3, 2, 1]).astype(np.float32)
+    wanted = np.linalg.eigvalsh(np.cov(X.astype(float).T, ddof=0))[::-1]
+    fit = fit_pca(sparse.csr_array(X), 4, solver=solver)
+    np.testing.assert_allclose(fit.variances, wanted, rtol=1e-3)
+    assert np.sum(fit.explained_ratio) == pytest.approx(1, rel=1e-3)
+    constant = np.tile(X[:1], (40_000, 1))
+    assert not fit_pca(sparse.csr_array(constant), 2, solver=solver).s.any()

@@ -296,6 +296,8 @@ def test_steps_needed_inverts_the_bound(n, ratio, goal):
     assert reached[0] <= goal * (1 + 1e-9)
     assert t == 0 or reached[1] > goal * (1 - 1e-9)
     assert steps_needed(n, 0.0, goal) == (1 if steps_needed(n, 0.5, goal) else 0)
+    tiny = 2.0**-1074  # the smallest float: each halving of the goal takes a step at ratio 1/2
+    assert steps_needed(n, 0.5, tiny) == steps_needed(n, 0.5, 2.0**-900) + 174
 
 
 @half

@@ -1077,6 +1077,62 @@ def test_single_precision_of_any_size():
         np.testing.assert_allclose(scaled.W / scale, fit.W, atol=1e-3)
 
 
+def told(model, X, Y):
+    """What a model says of its variances, of complete rows X and of rows Y with gaps."""
+    yield np.sqrt(model.variances)
+    yield model.explained_ratio
+    yield model.log_density(Y)
+    yield model.posterior(Y).covariance
+    yield model.impute(Y, return_std=True)[1]
+    yield model.reconstruct(X, shrink=False)
+
+
+def test_a_model_in_single_precision_reckons_in_doubles():
+    """What a model says of its data does not depend on whether W is single or double, at any
+    size: eq-ppca-loglik eq-ppca-posterior eq-ppca-impute-std."""
+    for scale in (1e-30, 1e-21, 1.0, 1e18, 1e30):
+        X = (VIRUSES[:, :9] * scale).astype(np.float32)
+        Y = np.where(np.arange(X.size).reshape(X.shape) % 7 == 0, np.nan, X)
+        single = fit_ppca(X, 2)
+        double = PPCA(single.mean.astype(float), single.W.astype(float), single.sigma2)
+        for one, other in zip(told(single, X, Y), told(double, X, Y), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10 * scale)
+
+
+@sparing
+@given(seeds)
+def test_the_nearest_point_of_a_plane_with_dependent_directions(seed):
+    """Without shrinking, an image is the nearest point of mean + span(W), whatever the columns of
+    W: dependent, zero, or of very different length: eq-ppca-shrink."""
+    rng = np.random.default_rng(seed)
+    Q, X = orthonormal(6, 3, seed), rng.standard_normal((8, 6))
+    mix = rng.standard_normal((3, 5)) * [1.0, 1e-6, 1.0, 0.0, 1.0]
+    for W in (Q @ mix, Q * [1.0, 1e-9, 1e3], np.column_stack([Q, Q])):
+        model = PPCA(rng.standard_normal(6), W, rng.uniform(0.0, 2.0))
+        nearest = model.mean + (X - model.mean) @ Q @ Q.T
+        np.testing.assert_allclose(model.reconstruct(X, shrink=False), nearest, atol=1e-6)
+    whole = fit_ppca(X, 6)  # the noise is the smallest variance, and has no direction of its own
+    left = X - whole.reconstruct(X, shrink=False)
+    assert np.sum(left**2) == pytest.approx(8 * whole.sigma2)
+    point = PPCA(np.zeros(6), np.zeros((6, 2)), 1.0)
+    np.testing.assert_array_equal(point.reconstruct(X, shrink=False), np.zeros((8, 6)))
+
+
+def test_a_masked_table_is_told_how_to_mark_its_gaps():
+    """The advice of the message is one that EM takes."""
+    gaps = np.ma.masked_greater(VIRUSES[:, :9], 20)
+    with pytest.raises(ValueError, match=r"X\.filled\(…\), by np\.nan"):
+        fit_ppca_em(gaps, 1)
+    assert fit_ppca_em(gaps.astype(float).filled(np.nan), 1).converged
+
+
+@pytest.mark.parametrize("sigma2", [None, "one", 1j, [1.0, 2.0], np.ones(1), -1.0, np.nan, np.inf])
+def test_noise_is_one_number(sigma2):
+    """What is no variance is refused in a sentence when a model is made by hand."""
+    with pytest.raises(ValueError, match=r"sigma2.*\.$"):
+        PPCA(np.zeros(3), np.ones((3, 1)), sigma2)
+
+
 def test_no_latent_direction_is_an_isotropic_gaussian():
     """k = 0 has Σ = σ²I with the mean variance: eq-ppca-sigma2."""
     fit, run = fit_ppca(VIRUSES, 0), fit_ppca_em(with_holes(VIRUSES), 0)

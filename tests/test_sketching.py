@@ -143,6 +143,19 @@ def test_the_bounds_by_hand():
     assert range_error_bound([1e-200] * 4, 2, n_iter=3, **spectral) < 1e-198
 
 
+def test_bounds_know_no_unit_and_never_vanish():
+    """The bound for cX is c times the bound, and nothing that it bounds is below s_(k+1):
+    eq-hmt-spectral eq-hmt-frobenius."""
+    s = np.array([9.0, 5.0, 3.0, 1.0])
+    for options in ({}, {"norm": "spectral"}, {"norm": "spectral", "n_iter": 3}):
+        wanted = range_error_bound(s, 2, oversample=2, **options)
+        for c in (1e-300, 1e-160, 1e160, 1e300):
+            assert range_error_bound(c * s, 2, oversample=2, **options) / c == pytest.approx(wanted)
+    for n_iter in (100, 10**6):
+        bound = range_error_bound(s, 2, oversample=2, norm="spectral", n_iter=n_iter)
+        assert s[2] <= bound <= s[2] * 1.1
+
+
 @pytest.mark.parametrize("decay", [0.5, 1.0, 2.0])
 def test_the_mean_error_of_k_terms(decay):
     """The mean squared error is at most 1 + k/(p−1) tails: eq-truncation-cost."""
@@ -685,3 +698,18 @@ def test_no_sample_is_a_landmark_twice(how):
     for seed in range(10):
         L = nystrom(DIGITS[:30], 15, rbf(1.0), landmarks=how, rng=seed).landmarks
         assert len(np.unique(L, axis=0)) == 15
+
+
+@pytest.mark.parametrize("phases", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_angles_beyond_the_floats_are_refused(form, phases):
+    """Features are finite with inner products κ(x, x) near 1, or there is a sentence."""
+    X = np.random.default_rng(0).standard_normal((5, 3))
+    for sigma in (1e-150, 1.0, 1e150):
+        features = fourier_features(3, 8, sigma, phases=phases)
+        for c in (1e-300, 1.0, 1e150, 1e300):
+            if c / sigma > 1e307:
+                with pytest.raises(ValueError, match="angles overflow"):
+                    features(form(c * X))
+            else:
+                assert np.isfinite(features(form(c * X))).all()

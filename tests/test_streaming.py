@@ -338,6 +338,22 @@ class TestCheckpoint:
         with pytest.raises(ValueError, match=f"holds 13 blocks, and {few} were given"):
             accumulate(itertools.islice(self.blocks(), few), checkpoint=tmp_path / "sums.npz")
 
+    def test_a_checkpoint_that_cannot_be_written_is_refused_at_the_start(self, tmp_path):
+        """Not after the blocks have been read."""
+        unread = (1 / 0 for _ in range(1))
+        for path in (tmp_path, tmp_path / "nowhere" / "sums.npz"):
+            with pytest.raises(ValueError, match="a folder that exists"):
+                accumulate(unread, checkpoint=path)
+
+    @pytest.mark.parametrize(
+        "wrong", [{"scatter": np.eye(4)}, {"n": np.ones(2)}, {"blocks": "x"}, {"blocks": [1, 2]}]
+    )
+    def test_an_archive_with_other_content_is_refused(self, tmp_path, wrong):
+        content = {"n": 3, "mean": np.zeros(5), "scatter": np.eye(5), "blocks": 0}
+        np.savez(tmp_path / "sums.npz", **{**content, **wrong})
+        with pytest.raises(ValueError, match="is no checkpoint"):
+            accumulate(self.blocks(), checkpoint=tmp_path / "sums.npz")
+
     def test_a_file_of_another_kind_is_refused(self, tmp_path):
         (tmp_path / "sums.npz").write_text("no archive")
         with pytest.raises(ValueError, match="is no checkpoint"):
@@ -654,6 +670,16 @@ class TestWithoutAMatrix:
         for c in (1e-100, 1e100):
             np.testing.assert_allclose(oja_directions([c * X], 2), wanted, atol=1e-8)
 
+    def test_oja_meets_rows_that_are_almost_equal(self):
+        """Rows whose difference has no square give no step, and no NaN."""
+        X = rows(100, 4)
+        for tiny in (1e-170, 1e-160, 1e-155):
+            Y = np.vstack([np.zeros((1, 4)), np.full((3, 4), tiny), X])
+            same = np.vstack([np.zeros((4, 4)), X])
+            np.testing.assert_allclose(
+                subspace_angles(oja_directions([Y], 2), oja_directions([same], 2)), 0, atol=1e-6
+            )
+
     def test_oja_knows_no_origin(self):
         """The running mean is taken off, so data that are moved have the same directions."""
         X = rows(100, 4)
@@ -682,6 +708,12 @@ class TestWithoutAMatrix:
         B = shrink(np.diag([5.0, 4.0, 3.0, 2.0]), 2)
         np.testing.assert_allclose(np.abs(B), [[4, 0, 0, 0], [0, np.sqrt(7), 0, 0]], atol=1e-12)
 
+    def test_shrink_knows_no_unit(self):
+        """No square is formed that could vanish or overflow."""
+        B = rows(9, 4)
+        for c in (1e-300, 1e-160, 1e160, 1e300):
+            np.testing.assert_allclose(np.abs(shrink(c * B, 3)) / c, np.abs(shrink(B, 3)))
+
     @given(sizes=cuts, offset=st.sampled_from([0.0, 1e3, 1e6]), seed=st.integers(0, 50))
     @settings(max_examples=40, deadline=None)
     def test_centred_without_knowing_the_mean(self, sizes, offset, seed):
@@ -700,6 +732,38 @@ class TestWithoutAMatrix:
 def test_pca_of_moments_needs_rows():
     with pytest.raises(ValueError, match="no rows"):
         pca_of_moments(summarize(np.empty((0, 3))), 1)
+
+
+@pytest.mark.parametrize("find", [fit_pca_blocks, oja_directions])
+def test_squares_that_vanish_are_refused(find):
+    """Small rows have the directions of large ones, or there is a sentence; zeros are welcome."""
+    X = rows(60, 4)
+    wanted = getattr(find([X], 2), "V", find([X], 2))
+    for c in (1e-148, 1e-100):
+        found = find([c * X[:20], c * X[20:]], 2)
+        np.testing.assert_allclose(getattr(found, "V", found), wanted, atol=1e-7)
+    for c in (1e-310, 1e-200, 1e-160, 1e-155):
+        for offset in (0.0, 3 * c):
+            with pytest.raises(ValueError, match="squares vanish"):
+                find([c * X + offset], 2)
+    for constant in (0.0, 0.1, 1e8 / 3):
+        find([np.full((9, 4), constant)] * 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("n", "mean", "scatter", "words"),
+    [
+        (3, np.zeros(2), np.array([[1.0, 2.0], [3.0, 4.0]]), "not symmetric"),
+        (3, np.zeros(2), np.full((2, 2), np.nan), "NaN"),
+        (3, np.zeros(2), np.eye(3), r"arrays of shape \(d,\) and \(d, d\)"),
+        (3, [0.0, 0.0], np.eye(2), r"arrays of shape \(d,\) and \(d, d\)"),
+        (-3, np.zeros(2), np.eye(2), "moments.n=-3"),
+        (3.0, np.zeros(2), np.eye(2), "moments.n=3.0"),
+    ],
+)
+def test_moments_made_by_hand_are_looked_at(n, mean, scatter, words):
+    with pytest.raises(ValueError, match=words):
+        pca_of_moments(Moments(n, mean, scatter), 1)
 
 
 def test_an_empty_block_has_no_features():

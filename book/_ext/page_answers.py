@@ -148,6 +148,14 @@ def _comparisons(bounds: list[Bound]) -> dict:
 
     def close(answer, right, why="", digits=6):
         add(right, tolerance(np.asarray(right, float), digits), True, "")
+        if digits > 3:
+            words = f"Close, but not right to {digits} significant digits."
+            add(
+                right,
+                tolerance(np.asarray(right, float), 3),
+                False,
+                words,
+            )
         raise Noted(why)
 
     def unlike(answer, wrong, why, digits=6):

@@ -3,7 +3,9 @@
 Text is set in Source Serif, what surrounds it in Source Sans, code in DejaVu Sans Mono, which has
 every accent, index and arrow that the code and its output use; DejaVu Sans lends the signs that
 the text faces lack (✍, ↦, ᵀ). All come inside installed packages. What the book needs of them is
-cut out when it is built: a tenth of their weight, and no font is kept in the repository.
+cut out when it is built: a tenth of their weight, and no font is kept in the repository. Of Source
+Serif the OpenType files are taken: the TrueType ones have no hints, and browsers on Linux, which
+then make up their own, draw % and quotation marks into the next letter.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from fontTools import subset
 SERIF, SANS = "font_source_serif_pro/files", "font_source_sans_pro/files"
 DEJAVU = "matplotlib/mpl-data/fonts/ttf"
 FACES = {  # the names that book.css uses
-    "serif": f"{SERIF}/SourceSerifPro-Regular.ttf",
-    "serif-italic": f"{SERIF}/SourceSerifPro-It.ttf",
-    "serif-bold": f"{SERIF}/SourceSerifPro-Semibold.ttf",
-    "serif-bold-italic": f"{SERIF}/SourceSerifPro-SemiboldIt.ttf",
+    "serif": f"{SERIF}/SourceSerifPro-Regular.otf",
+    "serif-italic": f"{SERIF}/SourceSerifPro-It.otf",
+    "serif-bold": f"{SERIF}/SourceSerifPro-Semibold.otf",
+    "serif-bold-italic": f"{SERIF}/SourceSerifPro-SemiboldIt.otf",
     "sans": f"{SANS}/SourceSansPro-Regular.ttf",
     "sans-italic": f"{SANS}/SourceSansPro-It.ttf",
     "sans-bold": f"{SANS}/SourceSansPro-Semibold.ttf",

@@ -17,9 +17,9 @@
   const solved = () => { try { return new Set(JSON.parse(localStorage.getItem(STORE) ?? "[]")); } catch { return new Set(); } };
   const keep = set => { try { localStorage.setItem(STORE, JSON.stringify([...set])); } catch { /* private window: not kept */ } };
 
-  // "3/4", "75 %", "−2", "1,5" is two numbers; null where something is no number.
+  // "3/4", "3 / 4", "75 %", "−2", "1,5" is two numbers; null where something is no number.
   function numbers(text) {
-    const parts = text.replace(/−/g, "-").replace(/[[\](){}]/g, " ").split(/[,;\s]+(?!%)/).filter(Boolean);
+    const parts = text.replace(/−/g, "-").replace(/\s*\/\s*/g, "/").replace(/[[\](){}]/g, " ").split(/[,;\s]+(?!%)/).filter(Boolean);
     const found = parts.map(part => {
       const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\/((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?))?\s*(%?)$/i.exec(part);
       return match ? Number(match[1]) / Number(match[2] ?? 1) / (match[3] ? 100 : 1) : NaN;

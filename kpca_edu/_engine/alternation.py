@@ -32,30 +32,27 @@ class Alternation:
         *,
         tol: float,
         max_iter: int,
-        progress: bool | None = None,
-        trial_bar: bool = False,
+        progress: bool = False,
+        trial: bool = False,
     ):
         """``nearest`` makes columns orthonormal; the nets may refuse a B with a zero column.
 
-        With ``progress=None`` it is a trial: no warning if the rounds run out, and a bar only with
-        ``trial_bar``.
+        Of a trial nobody is told that the rounds ran out.
         """
         self.A, self.B = A, A  # the best so far
         self.history: list[float] = []  # the value after each round
         self.nets, self.nearest = nets, nearest
-        self.tol, self.max_iter, self.progress = tol, max_iter, progress
-        self.trial_bar = trial_bar
+        self.tol, self.max_iter, self.progress, self.trial = tol, max_iter, progress, trial
         self.converged = False
         self._next, self._plain, self._longer, self._lengthened = A, A, 0.0, False
 
     def __iter__(self) -> Iterator[NDArray]:
-        trial = self.progress is None
-        bar, title = (self.trial_bar, "trial") if trial else (self.progress, "sparse PCA")
-        for _ in with_progress(range(self.max_iter + 1), bool(bar), title):
+        title = "trial" if self.trial else "sparse PCA"
+        for _ in with_progress(range(self.max_iter + 1), self.progress, title):
             yield self._next
             if self.converged:
                 return
-        if self.tol > 0 and not trial:
+        if self.tol > 0 and not self.trial:
             tell(
                 f"A, the partner of the sparse directions, moved by more than tol={self.tol:g} "
                 f"still after max_iter={self.max_iter} rounds: give a larger max_iter or tol.",

@@ -22,7 +22,7 @@ __all__ = [
     "normalized_weights",
     "rounding_of",
     "row_means",
-    "rows_of",
+    "sliced_rows",
     "size_of",
     "squared_mean_feature",
     "subtract_sums",
@@ -129,7 +129,7 @@ def size_of(K: Any) -> int:
     return int(shape[0])
 
 
-def rows_of(K: Any, start: int, stop: int) -> NDArray:
+def sliced_rows(K: Any, start: int, stop: int) -> NDArray:
     """Return the rows start, …, stop − 1 of anything whose rows can be sliced."""
     try:
         rows = K[start:stop]

@@ -37,6 +37,7 @@ __all__ = [
     "singular_values",
     "symmetric_map",
     "tell",
+    "times",
     "tolerance",
     "whole_number",
 ]
@@ -102,8 +103,10 @@ def linear_map(
     if not isinstance(X, sparse.sparray | sparse.spmatrix | LinearOperator):
         return data_matrix(X, name, check_finite=check_finite)
     given: Any = X  # SciPy's stubs give its sparse classes neither shape nor dtype
-    if np.dtype(given.dtype).kind == "c":
+    if (kind := np.dtype(given.dtype).kind) == "c":
         raise ValueError(f"{name} is complex: real numbers are needed. Take its real part first.")
+    if kind not in "fiub":
+        raise ValueError(f"{name} holds {given.dtype}: numbers are needed, such as {name} * 1.0.")
     if len(given.shape) != 2 or 0 in given.shape:
         raise ValueError(
             f"{name} is empty or no matrix, with shape {given.shape}: "
@@ -115,9 +118,24 @@ def linear_map(
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    rows = rows if rows.dtype.kind == "f" else rows.astype(float)
+    if rows.dtype not in (np.float32, np.float64):
+        with np.errstate(over="ignore"):  # beyond the doubles: infinity, and refused as such
+            rows = rows.astype(float)
     _finite(rows.data, f"{name}.data")
     return rows
+
+
+def times(A: Any, B: NDArray) -> NDArray:
+    """Return AB; where A is the transpose of an operator that has none, say so."""
+    try:
+        return A @ B
+    except (NotImplementedError, TypeError) as error:
+        if isinstance(error, TypeError) and "NoneType" not in str(error):
+            raise
+        raise ValueError(
+            "X is a LinearOperator that can't multiply by its transpose, which is needed here: "
+            "give it rmatvec beside matvec, as in LinearOperator(shape, matvec=…, rmatvec=…)."
+        ) from error
 
 
 def symmetric_map(
@@ -387,8 +405,8 @@ def real_array(A: ArrayLike, name: str) -> NDArray:
         )
     if np.ma.is_masked(A):
         raise ValueError(
-            f"{name} is a masked array, and its mask would be lost: every entry is needed. "
-            f"Fill the gaps with {name}.filled(…) or drop their rows."
+            f"{name} is a masked array, and its mask would be lost. Fill the gaps with "
+            f"{name}.filled(…), by np.nan for a function that takes missing values, or drop them."
         )
     try:
         array = np.asarray(A)

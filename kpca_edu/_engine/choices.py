@@ -19,6 +19,7 @@ __all__ = [
     "components_of_table",
     "in_squared_units",
     "largest_k",
+    "of_drawn",
     "over_folds",
     "rows_and_axes",
     "squared_lacks",
@@ -69,6 +70,17 @@ def components_of_table(X: ArrayLike, k: int) -> int:
     """Return k as a number of components, from 1 up, that a table X can have."""
     n, d = np.shape(X)
     return component_count(k, min(n, d), f"a {n}×{d} matrix", least=1)
+
+
+def of_drawn(prepare: Callable[[NDArray], NDArray], rows: NDArray) -> NDArray:
+    """Return prepare(rows) of a table that was drawn, or say that this table is what is wrong."""
+    try:
+        return prepare(rows)
+    except ValueError as error:
+        raise ValueError(
+            f"In a table drawn from the rows of X: {error} Such columns have too few different "
+            f"values in X for scale=True."
+        ) from None
 
 
 def largest_k(max_k: int | None, most: int, of: str) -> int:

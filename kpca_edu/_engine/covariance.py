@@ -113,9 +113,8 @@ class Covariance:
         rest = Covariance(np.subtract(self.M, taken, out=taken), root=self.root)
         rest.at_first = self.diagonal() if self.at_first is None else self.at_first
         gone = rest.diagonal() <= 1e-10 * rest.at_first
-        if gone.any():
-            rest.M[:, gone] = 0.0
-        if gone.any() and not self.root:
+        rest.M[:, gone] = 0.0
+        if not self.root:
             rest.M[gone] = 0.0
         return rest
 

@@ -159,13 +159,13 @@ def block_lanczos(
         goal = max(space.noise(theta[0]), tol * abs(theta[0]))
         if len(theta) > k and space.residuals(S[:, :k]).max() <= goal:
             if confirmed is None and not space.crowded(theta[: k + 1]):
-                return Eigenpairs(theta[:k], space.vectors(S[:, :k]), float(lowest))
+                return space.pairs(theta, S, k, lowest)
             if confirmed is None or np.any(theta[:k] > confirmed + goal):
                 confirmed = theta[:k]
                 space.restart(theta[:k], S[:, :k], fresh=True)
                 continue
             if space.residuals(S[:, k : k + 1]).max() <= _settled(theta, k, goal):
-                return Eigenpairs(theta[:k], space.vectors(S[:, :k]), float(lowest))
+                return space.pairs(theta, S, k, lowest)
         if space.full:
             kept = space.cut(theta, k + block)
             space.restart(theta[:kept], S[:, :kept])
@@ -181,6 +181,8 @@ def _settled(theta: NDArray, k: int, goal: float) -> float:
 class _KrylovSpace:
     """An orthonormal basis Q, T = QᵀKQ, and the next block W: KQ = QT + WR in the last columns.
 
+    K is taken in a unit of its own, a power of two, unless its size is near one.
+
     To centre is to keep 1/√n as the first vector of Q: all others are orthogonal to it.
     """
 
@@ -191,7 +193,8 @@ class _KrylovSpace:
         self.Q = np.empty((n, self.first + size), K.dtype, order="F")
         self.T = np.zeros((size, size), K.dtype)
         self.Q[:, : self.first] = u = np.full((n, 1), 1 / np.sqrt(n), K.dtype)
-        self.size_of_K = abs(float(((u.T @ K) @ u)[0, 0])) if center else 0.0
+        self.unit = 0.0  # not known before the first product that is not zero
+        self.size_of_K = abs(float((self._product(u).T @ u)[0, 0])) if center else 0.0
         self.used = 0
         self.W, self.R = self._orthonormal(self._random_block())[:2]
 
@@ -204,10 +207,20 @@ class _KrylovSpace:
         old, new = self.used, self.used + self.block
         self.Q[:, self.first + old : self.first + new] = self.W
         self.used = new
-        self.W, self.R, self.T[:new, old:new] = self._orthonormal((self.W.T @ self.K).T)
+        self.W, self.R, self.T[:new, old:new] = self._orthonormal(self._product(self.W))
+
+    def _product(self, W: NDArray) -> NDArray:
+        """Return KW in the unit of the first one, so that no square over- or underflows."""
+        KW = (W.T @ self.K).T
+        size = 0.0 if self.unit else float(np.abs(KW).max())
+        if 0 < size < np.inf:
+            limits = np.finfo(KW.dtype)
+            near_one = float(limits.tiny) ** 0.25 < size < float(limits.max) ** 0.25
+            self.unit = 1.0 if near_one else float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
+        return KW if self.unit in (0, 1) else KW / self.unit
 
     def ritz(self) -> tuple[NDArray, NDArray]:
-        """Return the eigenvalues of T, falling, and its eigenvectors."""
+        """Return the eigenvalues of T, falling, in its unit, and its eigenvectors."""
         T = self.T[: self.used, : self.used]
         theta, S = np.linalg.eigh(T, UPLO="U")
         return theta[::-1], S[:, ::-1]
@@ -231,6 +244,10 @@ class _KrylovSpace:
         """Tell whether an eigenvalue shows as many copies as the block can: there may be more."""
         close = np.sqrt(np.finfo(self.K.dtype).eps) * abs(theta[0])
         return bool(np.any(theta[: 1 - self.block] - theta[self.block - 1 :] <= close))
+
+    def pairs(self, theta: NDArray, S: NDArray, k: int, lowest: float) -> Eigenpairs:
+        """Return the k leading ones of T as eigenpairs of K, in its own unit."""
+        return Eigenpairs(theta[:k] * self.unit, self.vectors(S[:, :k]), float(lowest) * self.unit)
 
     def vectors(self, S: NDArray) -> NDArray:
         return self.Q[:, self.first : self.first + self.used] @ S
@@ -272,7 +289,7 @@ def _dense(K: NDArray, k: int, center: bool, overwrite: bool) -> Eigenpairs:
         space = _KrylovSpace(K, (PROBES + 1) * BLOCK, center)
         for _ in range(PROBES):
             space.step()
-        lowest = float(space.ritz()[0][-1])
+        lowest = float(space.ritz()[0][-1]) * space.unit
     K = K if overwrite else K.copy()
     if center:
         center_in_place(K)

@@ -18,7 +18,10 @@ except ImportError:
         "The estimators need scikit-learn 1.6 or newer: pip install 'kpca_edu[sklearn]' brings it."
     ) from None
 
-from .checks import number, whole_number
+from .checks import linear_map, whole_number
+from .gaussian import centred_svd
+from .pca_solvers import largest_modulus
+from .sums import sum_of_squares
 
 __all__ = [
     "Transformer",
@@ -116,7 +119,12 @@ def components_of(value: Any, most: int) -> float:
         hint = " Pass what choose_k_by_bic(X) returns." if value == "mle" else ""
         raise ValueError(f"n_components={value!r}: a number or a share is needed.{hint}")
     if isinstance(value, Real) and not isinstance(value, Integral):
-        return number(float(value), "n_components", 0.0, 1.0, open_low=True)
+        if 0 < float(value) < 1:
+            return float(value)
+        raise ValueError(
+            f"n_components={value!r}: a whole number of components, a share of the variance "
+            f"between 0 and 1, or None for all is needed."
+        )
     return no_more_than(value, most)
 
 
@@ -137,14 +145,24 @@ def count_of(value: Any) -> int:
 
 def largest_that_leaves_noise(X: NDArray) -> int:
     """Return the largest number of components below the rank of the centred rows, at least 1."""
-    return max(1, min(X.shape[0] - 1, X.shape[1], int(np.linalg.matrix_rank(X - X.mean(0)))) - 1)
+    rank = centred_svd(X)[1].size  # as fit_ppca counts it
+    return max(1, min(X.shape[0] - 1, X.shape[1], rank) - 1)
 
 
 def scale_of(X: Any) -> float:
     """Return scikit-learn's "scale": one over the features times the variance of all entries."""
-    squares = X.multiply(X) if hasattr(X, "multiply") else X**2
-    variance = float(squares.mean() - X.mean() ** 2)
-    return 1 / (X.shape[1] * (variance if variance > 0 else 1.0))
+    X = linear_map(X)
+    n, d = X.shape
+    unit = largest_modulus(X) or 1.0  # so that no square over- or underflows
+    X = X.astype(float) / unit
+    variance = sum_of_squares(X, np.full(d, X.mean())) / (n * d)
+    gamma = 1 / (d * variance) / unit / unit if variance > 0 else 1 / d
+    if not 0 < gamma < np.inf:
+        raise ValueError(
+            'gamma="scale": the variance of X is out of the range of floats. Divide X by its '
+            "largest entry first."
+        )
+    return gamma
 
 
 def with_columns(A: NDArray, count: int) -> NDArray:

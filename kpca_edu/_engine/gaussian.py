@@ -17,20 +17,28 @@ __all__ = [
     "in_range",
     "parameters",
     "refuse_out_of_range",
+    "span",
 ]
 
 
 def parameters(mean: Any, W: Any, sigma2: Any) -> dict[str, NDArray | float]:
     """Return mean, (d,), W, (d, k), and the noise σ² ≥ 0, if they make a model."""
-    W, mean = real_array(W, "W"), real_array(mean, "mean")
-    fit = W.ndim == 2 and mean.shape == W.shape[:1]
+    W, mean, noise = real_array(W, "W"), real_array(mean, "mean"), real_array(sigma2, "sigma2")
+    fit = W.ndim == 2 and mean.shape == W.shape[:1] and noise.ndim == 0
     finite = np.isfinite(W).all() and np.isfinite(mean).all()
-    if not (fit and finite and 0 <= sigma2 < np.inf):
+    if not (fit and finite and 0 <= noise < np.inf):
         raise ValueError(
             f"mean {mean.shape}, W {W.shape} and sigma2={sigma2!r} make no model: shapes (d,) and "
             f"(d, k) and a number sigma2 ≥ 0 are needed, all finite."
         )
-    return {"mean": mean, "W": W, "sigma2": float(sigma2)}
+    return {"mean": mean, "W": W, "sigma2": float(noise)}
+
+
+def span(W: NDArray) -> NDArray:
+    """Return orthonormal columns with the span of those of W, of which some may be zero."""
+    U, s, _ = np.linalg.svd(W.astype(float), full_matrices=False)
+    eps = max(W.shape) * float(np.finfo(W.dtype).eps)
+    return U[:, s > eps * s.max(initial=0.0)]
 
 
 def complete_matrix(X: ArrayLike) -> NDArray:

@@ -11,13 +11,13 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .centering import center_in_place, row_means
 from .checks import component_count, data_matrix, flag, is_number, symmetric_map, tell
 from .eigen import Eigenpairs, lanczos_pays, top_eigenpairs
 from .inner_products import sample_count
-from .kernel_algebra import Kernel, mirrored_gram
+from .kernel_algebra import OVERFLOW, Kernel, mirrored_gram
 from .memory import refuse_beyond_memory
 from .panels import SymmetricPanels, lower_panels
 
@@ -80,19 +80,24 @@ def gram_in_memory(
     read-only: it may be the callable's own.
     """
     clip, progress = flag(clip, "clip"), flag(progress, "progress")
-    half = refuse_large_gram(kernel, sample_count(X), k, clip)
+    n = sample_count(X)
+    half = refuse_large_gram(
+        kernel, n, k, clip, dtype=X.dtype if isinstance(kernel, Kernel) else float
+    )
     if not isinstance(kernel, Kernel):
-        return checked_gram(kernel(X, X), sample_count(X), "kernel(X, X)")
+        return checked_gram(kernel(X, X), n, "kernel(X, X)")
     if half and not clip:
         return SymmetricPanels(lower_panels(kernel, X, progress))
     return mirrored_gram(kernel, X, progress)
 
 
-def refuse_large_gram(kernel: Any, n: int, k: float, clip: bool = False) -> bool:
+def refuse_large_gram(
+    kernel: Any, n: int, k: float, clip: bool = False, dtype: DTypeLike = float
+) -> bool:
     """Refuse a Gram matrix of n samples that can't fit; tell whether half of it is enough."""
     half = isinstance(kernel, Kernel) and lanczos_pays(n, FIRST_GUESS if is_share(k) else int(k))
     refuse_beyond_memory(
-        8.0 * n**2 / (2 if half and not clip else 1),
+        float(np.dtype(dtype).itemsize) * n**2 / (2 if half and not clip else 1),
         f"The Gram matrix of {n:,} samples",
         "kernel PCA of features needs far less. See fit_kernel_pca_features with nystrom(X, m, "
         "kernel) or fourier_features(d, m, sigma).",
@@ -123,7 +128,7 @@ class CenteredGram:
         self.K, self.center, self.n = K, flag(center, "center"), len(K)
         largest = max(float(K.max()), -float(K.min()))
         if not np.isfinite(largest):
-            raise ValueError("The kernel overflows on these samples: divide X by a number first.")
+            raise ValueError(OVERFLOW)
         self.rounding = 8 * self.n * float(np.finfo(K.dtype).eps) * largest  # of an eigenvalue
         self.means = self._means()
         self.trace = float(K.diagonal().sum(dtype=float)) - self.n * self.means[1]  # Σ λ̃

@@ -7,9 +7,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist, pdist, squareform
 
 from .checks import data_matrix, linear_map
+from .memory import room_for
 from .panels import row_blocks
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "pair_distances",
     "pairs_of_rows",
     "refuse_far",
+    "room_for_pairs",
     "row_samples",
     "sample_count",
     "squared_distances",
@@ -37,8 +39,7 @@ def row_samples(X: SamplesLike, name: str = "X") -> Samples:
     """Return samples as a matrix of single or double precision: dense, or CSR if X is sparse."""
     if not isinstance(X, sparse.sparray | sparse.spmatrix):
         return data_matrix(X, name)
-    rows = cast(sparse.csr_array, linear_map(X, name))
-    return rows if rows.dtype in (np.float32, np.float64) else rows.astype(float)
+    return cast(sparse.csr_array, linear_map(X, name))
 
 
 def sample_count(X: Any, name: str = "X") -> int:
@@ -65,6 +66,11 @@ def pairs_of_rows(X: SamplesLike, Y: SamplesLike) -> tuple[Samples, Samples]:
             f"a kernel compares samples with the same features."
         )
     return first, second
+
+
+def room_for_pairs(X: Samples, Y: Samples, what: str, way_out: str) -> None:
+    """Refuse a matrix with a number for each pair of samples that would not fit."""
+    room_for(X.shape[0], Y.shape[0], what, way_out, np.result_type(X.dtype, Y.dtype))
 
 
 def inner_products(X: Samples, Y: Samples) -> NDArray:
@@ -116,7 +122,7 @@ def pair_distances(X: Samples) -> NDArray:
     """Return the distances between all pairs of different rows, as (n(n − 1)/2,)."""
     if isinstance(X, np.ndarray):
         return pdist(X)
-    return np.sqrt(squared_distances(X, X)[np.triu_indices(X.shape[0], 1)])
+    return np.sqrt(squareform(squared_distances(X, X), checks=False))
 
 
 def refuse_far(largest: float) -> None:

@@ -22,14 +22,15 @@ from .inner_products import (
     SamplesLike,
     inner_products,
     pairs_of_rows,
+    room_for_pairs,
     row_samples,
     squared_distances,
     squared_norms,
 )
-from .memory import room_for
 from .panels import lower_panels, mirrored
 
 __all__ = [
+    "OVERFLOW",
     "InnerProductKernel",
     "Kernel",
     "RadialKernel",
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 Writer = Callable[[float], str]
+OVERFLOW = "The kernel overflows on these samples: divide X by a number first."
 IN_PARTS = "take fewer samples at a time, or features: nystrom(X, m, kernel)."
 
 
@@ -58,13 +60,13 @@ class Kernel(ABC):
         if Y is None or Y is X:
             return mirrored_gram(self, row_samples(X))
         rows, columns = pairs_of_rows(X, Y)
-        room_for(rows.shape[0], columns.shape[0], "The matrix of kernel values", IN_PARTS)
+        room_for_pairs(rows, columns, "The matrix of kernel values", IN_PARTS)
         return self._finite_matrix(rows, columns)
 
     def diagonal(self, X: SamplesLike) -> NDArray:
         """Return κ(x, x) of each row x of X : (n, d), as (n,)."""
         with overflow_told():
-            return self._diagonal(row_samples(X))
+            return _finite(self._diagonal(row_samples(X)))
 
     def gradient(self, T: ArrayLike, X: SamplesLike, W: ArrayLike) -> NDArray:
         """Return, for each row t of T, the gradient of Σᵢ wᵢ κ(t, xᵢ) in t.
@@ -72,17 +74,19 @@ class Kernel(ABC):
         T : (m, d) dense, X : (n, d), W : (m, n), a row of weights for each t; gives (m, d).
         """
         with overflow_told():
-            return self._gradient(*gradient_arguments(T, X, W))
+            return _finite(self._gradient(*gradient_arguments(T, X, W)))
 
     def diagonal_gradient(self, T: ArrayLike) -> NDArray:
         """Return the gradient of κ(t, t) in t for each row t of T : (m, d), as (m, d)."""
         with overflow_told():
-            return self._diagonal_gradient(data_matrix(T, "T"))
+            return _finite(self._diagonal_gradient(data_matrix(T, "T")))
 
     def _finite_matrix(self, X: Samples, Y: Samples) -> NDArray:
         """Return κ(xᵢ, yⱼ) of samples that have been checked; overflow gets a sentence."""
         with overflow_told():
-            return self._matrix(X, Y)
+            K = self._matrix(X, Y)
+            large = K.size > X.size + Y.size  # the samples are looked at sooner
+            return K if large and _squares_fit(X) and _squares_fit(Y) else _finite(K)
 
     @abstractmethod
     def _matrix(self, X: Samples, Y: Samples) -> NDArray: ...
@@ -379,9 +383,22 @@ def overflow_told() -> Iterator[None]:
         with np.errstate(over="raise", invalid="raise"):
             yield
     except FloatingPointError:
-        raise ValueError(
-            "The kernel overflows on these samples: divide X by a number first."
-        ) from None
+        raise ValueError(OVERFLOW) from None
+
+
+def _finite(values: NDArray) -> NDArray:
+    """Return values that are finite: matrix products may overflow without an error of NumPy's.
+
+    So do those of sparse matrices, and those that BLAS makes in other threads.
+    """
+    if np.geterr()["over"] != "ignore" and not np.isfinite(values).all():
+        raise ValueError(OVERFLOW)
+    return values
+
+
+def _squares_fit(X: Samples) -> bool:
+    """Tell whether the squared lengths are finite: then inner products of such samples are."""
+    return bool(np.isfinite(squared_norms(X)).all())
 
 
 def mirrored_gram(kernel: Kernel, X: Samples, progress: bool = False) -> NDArray:
@@ -389,7 +406,7 @@ def mirrored_gram(kernel: Kernel, X: Samples, progress: bool = False) -> NDArray
 
     Little more than the matrix itself is in memory: a panel is about a million entries.
     """
-    room_for(X.shape[0], X.shape[0], "The Gram matrix", IN_PARTS)
+    room_for_pairs(X, X, "The Gram matrix", IN_PARTS)
     K = np.empty((X.shape[0], X.shape[0]), X.dtype)
     return mirrored(lower_panels(kernel, X, progress), K)
 
@@ -410,7 +427,9 @@ def gradient_arguments(
             f"W is {weights.shape[0]}×{weights.shape[1]}: a weight for each pair is needed, "
             f"{m}×{n} for {m} rows of T and {n} of X."
         )
-    room_for(m, n, "The matrix of kernel values", "take fewer rows of T at a time.")
+    room_for_pairs(
+        points, samples, "The matrix of kernel values", "take fewer rows of T at a time."
+    )
     return points, samples, weights
 
 

@@ -6,9 +6,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import DTypeLike
+
 __all__ = ["available_memory", "refuse_beyond_memory", "room_for"]
 
 SMALL = 2.0**28  # bytes that are there on every machine, without a look
+BLAS = 2.0**26  # bytes that linear algebra takes for itself; where it can't, the process ends
 
 
 def available_memory() -> float:
@@ -37,19 +41,25 @@ def refuse_beyond_memory(size: float, what: str, way_out: str) -> None:
         )
 
 
-def room_for(rows: int, columns: int, what: str, way_out: str) -> None:
-    """Refuse a matrix of doubles that would not fit, before it is allocated."""
-    size = 8.0 * rows * columns
+def room_for(rows: int, columns: int, what: str, way_out: str, dtype: DTypeLike = float) -> None:
+    """Refuse a matrix of numbers of this type that would not fit, before it is allocated."""
+    size = float(np.dtype(dtype).itemsize) * rows * columns
     if size > SMALL:
         refuse_beyond_memory(size, f"{what}, {rows:,}×{columns:,},", way_out)
 
 
 def _container_limit() -> float:
+    """Return what a container may still take; files that were read and can be dropped don't count.
+
+    Infinity if there is no container, or no limit ("max").
+    """
+    group = Path("/sys/fs/cgroup")
     try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
-        return float(limit) - float(used)
-    except (OSError, ValueError):  # no container, or "max"
+        limit, used = (float((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        lines = (group / "memory.stat").read_text().splitlines()
+        dropped = next(line for line in lines if line.startswith("inactive_file"))
+        return limit - used + float(dropped.split()[1])
+    except (OSError, ValueError, StopIteration):
         return float("inf")
 
 
@@ -61,7 +71,7 @@ def _process_limit() -> float:
         if limit == resource.RLIM_INFINITY:
             return float("inf")
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        return float(limit - pages * resource.getpagesize())
+        return limit - pages * resource.getpagesize() - BLAS
     except (ImportError, OSError, ValueError):  # Windows has no such limit
         return float("inf")
 

@@ -313,6 +313,7 @@ def grams(W: NDArray, patterns: NDArray) -> NDArray:
 
     Plainly: ``[W[seen].T @ W[seen] for seen in patterns]``, here in one product, 2gdk² operations.
     """
+    W = W.astype(float, copy=False)  # whose squares may be beyond single precision
     if len(patterns) == 1:
         observed = W[patterns[0]]
         return (observed.T @ observed)[None]
@@ -322,19 +323,19 @@ def grams(W: NDArray, patterns: NDArray) -> NDArray:
 
 def quadratic_forms(W: NDArray, S: NDArray) -> NDArray:
     """Return wⱼᵀSwⱼ for each matrix S, (g, k, k), and each row wⱼ of W: (g, d)."""
-    return _flat(S) @ _flat(_outer(W)).T
+    return _flat(S) @ _flat(_outer(W.astype(float, copy=False))).T
 
 
 def refuse_unknowable(W: NDArray, sigma2: float, patterns: NDArray) -> None:
     """Refuse rows whose observed values don't determine z, where no noise leaves it uncertain."""
-    k = W.shape[1]
+    k, W = W.shape[1], W.astype(float, copy=False)
     if k == 0 or sigma2 > np.finfo(float).eps * np.vdot(W, W):
         return
     if np.linalg.matrix_rank(grams(W, patterns), hermitian=True).min() < k:
         raise ValueError(
-            f"With sigma2={sigma2:.2g} some row has too few observed values to tell its z: WᵀW of "
-            f"the observed columns can't be inverted. Use a larger sigma2, or independent columns "
-            f"in W."
+            f"With sigma2={sigma2:.2g} (which shrink=False sets to 0) some row has too few "
+            f"observed values to tell its z: WᵀW of the observed columns can't be inverted. Leave "
+            f"such rows out, or use a larger sigma2, or independent columns in W."
         )
 
 
@@ -375,7 +376,7 @@ def log_determinants(M: NDArray, W: NDArray, sigma2: float, patterns: NDArray) -
             "With sigma2=0 the model has no density: all its samples lie on mean + span(W), and "
             "any other point has likelihood 0. Use a model with sigma2 > 0."
         )
-    k, count = W.shape[1], patterns.sum(axis=1)
+    k, count, W = W.shape[1], patterns.sum(axis=1), W.astype(float, copy=False)
     logs = np.linalg.slogdet(M)[1]
     for c in np.unique(count[count < k]):
         few = np.flatnonzero(count == c)

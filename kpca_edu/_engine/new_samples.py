@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,13 @@ from .inner_products import row_samples, sample_count
 from .kernel_algebra import Kernel
 from .memory import room_for
 
-__all__ = ["given_diagonal", "given_rows", "kernel_values", "own_samples"]
+__all__ = [
+    "checked_kernel",
+    "given_diagonal",
+    "given_rows",
+    "kernel_values",
+    "own_samples",
+]
 
 
 def own_samples(X: Any, kernel: Any) -> Any:
@@ -51,6 +58,11 @@ def kernel_values(kernel: Callable[[Any, Any], Any], X: Any, Y: Any) -> NDArray:
             f"a row for each x and a column for each y are needed."
         )
     return K
+
+
+def checked_kernel(kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], NDArray]:
+    """Return the kernel; what a callable of the user's gives is looked at each time."""
+    return kernel if isinstance(kernel, Kernel) else partial(kernel_values, kernel)
 
 
 def given_rows(

@@ -46,7 +46,7 @@ def map_rows(
     if len(blocks) <= 1:
         return function(X)
     first = function(X[slice(*blocks[0])])
-    room_for(n, first.shape[1], "The result", "take some rows at a time.")
+    room_for(n, first.shape[1], "The result", "take some rows at a time.", first.dtype)
     out = np.empty((n, first.shape[1]), first.dtype)
     out[slice(*blocks[0])] = first
     for start, stop in with_progress(blocks[1:], progress, "rows"):

@@ -1,7 +1,8 @@
 """Five roads to the leading s and V of centred data, X_c = U diag(s) Vᵀ, and the choice of one.
 
-A solver takes X_c, the number of directions (or a share of the variance, or None for all) and rng.
-It returns at least as many directions as were asked for; :func:`leading_triplets` cuts them.
+A solver takes X_c, the number of directions (or a share of the variance, or None for all), rng,
+and whether an iteration shows a bar. It returns at least as many directions as were asked for;
+:func:`leading_triplets` cuts them.
 """
 
 from __future__ import annotations
@@ -109,11 +110,15 @@ class Centered(LinearOperator):
         return units * float(np.finfo(self.dtype).eps) * float(np.sqrt(n)) * size
 
     def in_range(self) -> Centered:
-        """Return X_c itself, or in doubles if single precision can't hold its squares."""
+        """Return X_c itself, or in doubles if single precision can't hold its squares.
+
+        Nor can it tell sparse data from their mean if that is far: no row is centred there.
+        """
         if self.dtype == np.float64 or isinstance(self.X, LinearOperator):
             return self
         peak = largest_modulus(self.X)
-        if peak == 0 or 1e-12 < peak < 1e12:
+        near = self.formed or self.rounding() < 1e-3 * np.sqrt(self.sum_of_squares())
+        if peak == 0 or (near and 1e-12 < peak < 1e12):
             return self
         return Centered(
             self.X.astype(float), self.mean.astype(float), self.times, self.transpose_times
@@ -182,9 +187,10 @@ def leading_triplets(
     with np.errstate(over="ignore", invalid="ignore"):  # refused by _check_range
         found = solve(data, k, rng, progress) if k != 0 else _nothing(data)
     s, V, total = found
-    rounding = X_c.rounding()
+    rounding = data.rounding()
     _check_range(X_c, total, rounding)
-    refuse_overflow(np.inf if s.max(initial=0.0) > np.finfo(X_c.dtype).max else total)
+    if s.max(initial=0.0) > np.finfo(X_c.dtype).max:  # found in doubles
+        refuse_overflow(np.inf)
     s = np.where((s > rounding) & (np.sqrt(max(total, 0.0)) > rounding), s, 0).astype(X_c.dtype)
     count = _count(s, total, k)
     s, V = complete(s[:count], V[:, :count].astype(X_c.dtype), count)

@@ -24,6 +24,7 @@ from .checks import (
     orthonormal_columns,
     real_array,
     symmetric_map,
+    times,
     whole_number,
 )
 from .memory import room_for
@@ -80,7 +81,7 @@ class Map:
             return np.empty((self.shape[0], 0), self.dtype)
         if isinstance(self.A, np.ndarray) and B.ndim == 2:
             return _turned_product(self.A, B)
-        return np.asarray(self.A @ B, self.dtype)
+        return np.asarray(times(self.A, B), self.dtype)
 
     @cached_property
     def T(self) -> Map:
@@ -147,7 +148,10 @@ def length(x: NDArray) -> float:
     if not math.isfinite(largest):
         raise ValueError(NOT_FINITE)
     x = x / (largest or 1.0)
-    return largest * math.sqrt(float(np.dot(x, x)))
+    size = largest * math.sqrt(float(np.dot(x, x)))
+    if size > float(limits.max):
+        raise ValueError(NOT_FINITE)
+    return size
 
 
 def unit(x: NDArray) -> tuple[NDArray, float]:
@@ -219,8 +223,9 @@ def orth(Y: NDArray, rough: bool = False) -> NDArray:
 
 
 def finite(Y: NDArray) -> NDArray:
-    """Return Y if all entries are finite."""
-    if not np.isfinite(Y).all():
+    """Return Y if the lengths of its columns are finite."""
+    size = float(np.abs(Y).max(initial=0.0))
+    if not size <= float(np.finfo(Y.dtype).max) / math.sqrt(max(len(Y), 1)):
         raise ValueError(NOT_FINITE)
     return Y
 

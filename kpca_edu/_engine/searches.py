@@ -74,7 +74,7 @@ def in_blocks(
     """Solve for blocks of the m rows and join what comes: an m×width matrix need not exist.
 
     Blocks have a quarter of a million entries, so that the few matrices which a step goes through
-    stay in the cache, and at least sixteen rows, so that products with them are not slow.
+    stay in the cache, and at least ``least`` rows: products with too few of them are slow.
     """
     blocks = [slice(start, stop) for start, stop in row_blocks(m, 4 * width, least=least)]
     parts = [solve(block) for block in with_progress(blocks, progress, title)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import component_count, data_matrix, flag, real_array, whole_number
+from .checks import component_count, data_matrix, flag, real_array, symmetric_map, whole_number
 from .eigen import top_eigenpairs
 from .inner_products import sample_count
 from .memory import room_for
@@ -53,7 +53,7 @@ def as_block(block: ArrayLike) -> NDArray:
     array = real_array(block, "block")
     if array.ndim == 2 and array.shape[0] == 0 and array.shape[1] > 0:
         return array.astype(float)
-    rows = data_matrix(block, "block", check_finite=False)
+    rows = data_matrix(array, "block", check_finite=False)
     return squares_fit(rows.astype(float, copy=False), "block")
 
 
@@ -106,6 +106,7 @@ def shifted_sums(X: NDArray, point: NDArray) -> tuple[NDArray, NDArray]:
     return squares, rest / n
 
 
+VANISHING = float(np.finfo(float).tiny / np.finfo(float).eps ** 0.5)  # a sum below loses digits
 PIECE = 64  # rows that oja_steps takes at a time, at most
 STRETCH = float(np.log(100))  # between two calls of orth the columns stretch by no more than this
 
@@ -113,9 +114,10 @@ STRETCH = float(np.log(100))  # between two calls of orth the columns stretch by
 def rows_less_running_mean(blocks: Iterable[ArrayLike]) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield rows x_t − x̄_t, some at a time, and Σ_(i≤t) ‖x_i − x̄_t‖² for each of them.
 
-    x̄_t is the mean of the first t rows of all. Memory: a few pieces of 64 rows.
+    x̄_t is the mean of the first t rows of all. A sum so small that its terms may have vanished is
+    given as 0, and is refused if it still is so at the end. Memory: a few pieces of 64 rows.
     """
-    t, total, mean = 0, 0.0, np.zeros(())
+    t, total, mean, largest = 0, 0.0, np.zeros(()), 0.0
     for block in checked_blocks(blocks):
         for start in range(0, len(block), PIECE):
             X = block[start : start + PIECE]
@@ -124,8 +126,10 @@ def rows_less_running_mean(blocks: Iterable[ArrayLike]) -> Iterator[tuple[NDArra
             left = X - means  # (t − 1)/t of what x_t is away from the rows before it
             new = np.sum(left**2, axis=1) * (count / np.maximum(count - 1, 1))
             squares = total + np.cumsum(new)
-            yield left, squares
+            yield left, np.where(squares >= VANISHING, squares, 0.0)
             t, total, mean = int(count[-1]), float(squares[-1]), means[-1]
+            largest = max(largest, float(np.abs(left).max()))
+    refuse_vanishing(total, largest)
 
 
 def oja_steps(V: NDArray, X: NDArray, rates: NDArray) -> NDArray:
@@ -183,6 +187,15 @@ def some_rows(n: int) -> int:
     return n
 
 
+def refuse_vanishing(total: float, largest: float) -> None:
+    """Say so if a sum of squares of numbers up to ``largest`` has lost digits, or all of it."""
+    if total < VANISHING and 0 < largest < VANISHING**0.5:
+        raise ValueError(
+            "The rows differ by so little that their squares vanish: multiply all blocks by one "
+            "large number first."
+        )
+
+
 def same_columns(first: int, second: int) -> None:
     """Refuse to merge what has different features."""
     if first != second:
@@ -227,10 +240,19 @@ def leading_pairs(moments: Any, k: int) -> tuple[NDArray, NDArray]:
     if not all(hasattr(moments, name) for name in ("n", "mean", "scatter")):
         given = type(moments).__name__
         raise ValueError(f"moments is {given}: what summarize or accumulate return is needed.")
-    n, d = moments.n, moments.mean.size
-    some_rows(n)
+    n, d = some_rows(whole_number(moments.n, "moments.n")), np.size(moments.mean)
     k = component_count(k, min(n, d), f"{n} rows of {d} features", least=1)
-    lam, V, _ = top_eigenpairs(moments.scatter, k)
+    scatter = data_matrix(moments.scatter, "moments.scatter")
+    symmetric_map(scatter, "moments.scatter")
+    if not isinstance(moments.mean, np.ndarray) or scatter.shape != 2 * moments.mean.shape:
+        raise ValueError(
+            f"moments.mean has shape {np.shape(moments.mean)} and moments.scatter {scatter.shape}: "
+            f"arrays of shape (d,) and (d, d) are needed, as summarize makes them."
+        )
+    total = float(np.trace(scatter))
+    size = float(np.abs(moments.mean).max())
+    refuse_vanishing(total, np.sqrt(total) if total > 0 else size)
+    lam, V, _ = top_eigenpairs(scatter, k)
     noise = max(n, d) * float(np.finfo(float).eps) * max(float(lam[0]), 0.0)
     return np.where(lam > noise, lam, 0.0), V
 
@@ -243,6 +265,10 @@ class Checkpoint:
 
     def __init__(self, path: str | Path | None, every: int):
         self.path = None if path is None else Path(path)
+        if self.path is not None and (self.path.is_dir() or not self.path.parent.is_dir()):
+            raise ValueError(
+                f"checkpoint={str(path)!r}: the name of a file in a folder that exists is needed."
+            )
         self.every = whole_number(every, "every", least=1)
         self.seen = 0
         self.content: dict[str, Any] = {}
@@ -281,11 +307,13 @@ class Checkpoint:
         try:
             with np.load(path, allow_pickle=False) as archive:
                 self.content = {name: archive[name] for name in ("n", "mean", "scatter", "blocks")}
-        except (KeyError, ValueError, OSError, zipfile.BadZipFile):
+            self.seen, shape = int(self.content["blocks"]), self.content["scatter"].shape
+            if self.content["n"].shape or shape != 2 * self.content["mean"].shape:
+                raise ValueError
+        except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile):
             raise ValueError(
                 f"{path} is no checkpoint of moments: delete it, or name another file."
             ) from None
-        self.seen = int(self.content["blocks"])
 
 
 # Dask

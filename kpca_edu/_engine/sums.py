@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from .checks import times
+
 __all__ = [
     "column_means",
     "column_scales",
@@ -35,7 +37,7 @@ def column_means(X: NDArray | sparse.csr_array | LinearOperator) -> NDArray:
     if sparse.issparse(X):
         sums = np.bincount(X.indices, X.data, minlength=X.shape[1])
     elif not isinstance(X, np.ndarray):
-        sums = X.T @ np.ones(n, X.dtype)
+        sums = times(X.T, np.ones(n, X.dtype))
     else:
         sums = column_sums(X)
     return (sums / n).astype(X.dtype)

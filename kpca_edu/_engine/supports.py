@@ -259,7 +259,9 @@ def alternate(
     progress: bool = False,
 ) -> Alternation:
     """Run the alternation of the nets with Procrustes to its end."""
-    run = Alternation(A, nets, steps.procrustes, tol=tol, max_iter=max_iter, trial_bar=progress)
+    run = Alternation(
+        A, nets, steps.procrustes, tol=tol, max_iter=max_iter, progress=progress, trial=True
+    )
     for A in run:
         B = nets(A)
         value = steps.objective(C, A, B, l1=nets.l1, ridge=ridge)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cosines", "cosines_and_sines"]
+__all__ = ["cosines", "cosines_and_sines", "refuse_overflowing_angles"]
 
 
 def cosines_and_sines(angles: NDArray) -> NDArray:
@@ -30,6 +32,16 @@ def cosines(angles: NDArray) -> NDArray:
     waves = _twice_squared_cosine(np.tan(angles / 2))
     waves -= 1
     return waves
+
+
+def refuse_overflowing_angles(X: Any, W: NDArray) -> None:
+    """Refuse samples so far away that an angle ωᵀx, with a column ω of W, leaves the floats."""
+    size = float(abs(X).max()) * float(np.abs(W).max(initial=0.0)) * len(W)
+    if not size < float(np.finfo(np.result_type(X.dtype, W.dtype)).max):
+        raise ValueError(
+            "The samples are so far away beside the width sigma that their angles overflow: "
+            "divide X by a large number, or take a larger sigma."
+        )
 
 
 def _twice_squared_cosine(tangent: NDArray, out: NDArray | None = None) -> NDArray:

@@ -6,7 +6,6 @@ A model is anything with the fields of kernel PCA: ``X``, ``kernel``, ``n`` and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy import sparse
 from .checks import ConvergenceWarning, check_scores, data_matrix, real_array, tell
 from .inner_products import middle, sample_count, squared_norms
 from .kernel_algebra import Kernel, RadialKernel
-from .new_samples import kernel_values
+from .new_samples import checked_kernel
 
 __all__ = [
     "all_inverted",
@@ -46,9 +45,7 @@ def samples_and_kernel(model: Any) -> tuple[Any, KernelLike]:
             "The model was fitted on a Gram matrix and knows no samples to go back to: "
             "fit it on the samples with fit_kernel_pca(X, k, kernel)."
         )
-    if isinstance(model.kernel, Kernel):
-        return model.X, model.kernel
-    return model.X, partial(kernel_values, model.kernel)  # what a callable gives is looked at
+    return model.X, checked_kernel(model.kernel)
 
 
 def vectors_and_kernel(model: Any, what: str) -> tuple[NDArray, Kernel]:

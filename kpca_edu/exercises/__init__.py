@@ -43,9 +43,9 @@ def check(id: str, answer: Any = ..., hints: int = 1) -> Verdict:
     >>> bool(check("svd-1", 7.0))
     False
     """
-    if id not in REGISTRY:
+    if not isinstance(id, str) or id not in REGISTRY:
         known = ", ".join(exercise_ids())
-        raise ValueError(f"There is no exercise {id!r}. There are: {known}.")
+        raise ValueError(f"There is no exercise {id!r:.60}. There are: {known}.")
     return judge(REGISTRY[id], answer, hints)
 
 

@@ -268,8 +268,12 @@ def _wrong_points(Z: NDArray, found: NDArray, D: NDArray) -> str:
     """Say what points that have other distances may have come from."""
     pairs = D > 0
     ratio = found[pairs] / D[pairs]
-    if np.allclose(ratio, ratio[0], rtol=1e-6):
-        return f"All distances are {ratio[0]:.3f} times what they should be: mind the ½."
+    if np.allclose(ratio, ratio[0], rtol=1e-6) and ratio[0] > 0:
+        if np.isclose(ratio[0] ** 2 * len(D), 1) or np.isclose(ratio[0] ** 2 * (len(D) - 1), 1):
+            return "All distances are too small by one factor: nothing is divided by n here."
+        halves = 2 * np.log2(ratio[0])
+        half = ": mind the ½" if abs(halves - round(halves)) < 1e-6 else ""
+        return f"All distances are {ratio[0]:.4f} times what they should be{half}."
     if np.allclose(np.sum(Z**2, axis=0), 1):
         return "The columns have length one: scale them by roots of eigenvalues."
     lam, A = np.linalg.eigh(centred(D**2) / -2)

@@ -8,6 +8,7 @@ import inspect
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ def judge(exercise: Exercise, answer: Any, hints: int) -> Verdict:
     if answer is ...:
         return _verdict(exercise, "not yet", "○", "not yet, and that is fine.", hints)
     try:
-        exercise.verify(_plain(answer))
+        exercise.verify(_of_some_size(_plain(answer)))
     except WrongAnswer as finding:
         return _verdict(exercise, "wrong", "✗", f"not right. {finding}".strip(), hints)
     except (Exception, SystemExit) as error:  # the reader's own function failed
@@ -102,6 +103,19 @@ def _message(error: BaseException) -> str:
 def _plain(answer: Any) -> Any:
     """Return a Series or a DataFrame as an array, and all else as it is."""
     return answer.to_numpy() if hasattr(type(answer), "to_numpy") else answer
+
+
+LARGEST = 10_000  # entries of an answer: no exercise asks for a hundredth of it
+
+
+def _of_some_size(answer: Any) -> Any:
+    """Return the answer, unless it is so large that reading it would take long."""
+    entries = answer.size if isinstance(answer, np.ndarray) else 0
+    if isinstance(answer, list | tuple | range | str | bytes | set | frozenset | Mapping):
+        entries = len(answer)
+    if entries > LARGEST:
+        raise WrongAnswer(f"No exercise asks for so much: there are {entries:,} entries in it.")
+    return answer
 
 
 def as_number(answer: Any) -> float:
@@ -138,9 +152,7 @@ def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
         array = np.asarray(answer)
         if array.dtype.kind in "US":
             raise WrongAnswer(f"{needed} Leave out the quotation marks.")
-        if np.iscomplexobj(array):
-            raise WrongAnswer("Real numbers are needed, not complex ones.")
-        array = array.astype(float)
+        array = as_real(array)
     except (TypeError, ValueError, OverflowError):
         raise WrongAnswer(needed) from None
     if array.shape != shape:
@@ -150,8 +162,19 @@ def as_array(answer: Any, shape: tuple[int, ...]) -> NDArray:
     return array
 
 
+def as_real(answer: Any) -> NDArray:
+    """Return an array of doubles; the root of a matrix may have imaginary parts by rounding."""
+    array = np.asarray(answer)
+    if np.iscomplexobj(array):
+        if not np.abs(array.imag).max(initial=0.0) < 1e-6:
+            raise WrongAnswer("Real numbers are needed, not complex ones.")
+        array = array.real
+    return array.astype(float)
+
+
 def as_numbers(answer: Any, count: int) -> NDArray:
-    """Return so many numbers, given as a list, a row or a column."""
+    """Return so many numbers, given as a list, a row, a column or a table."""
+    answer = in_order(answer) if isinstance(answer, Mapping) else answer
     if shape_of(answer) in ((1, count), (count, 1)):
         answer = np.ravel(answer)
     return as_array(answer, (count,))
@@ -191,7 +214,7 @@ def as_letters(answer: Any, allowed: str, count: int | None = None) -> str:
     They come as "ace", "A, C and E", ["a", "(c)", "e"], a set, a table, or numbered: "1A 2C 3E",
     "2: c, 1: a, 3: e".
     """
-    answer = list(answer.values()) if isinstance(answer, Mapping) else answer
+    answer = in_order(answer) if isinstance(answer, Mapping) else answer
     if isinstance(answer, set | frozenset):
         if count is not None and len(answer) > 1:
             raise WrongAnswer("A set has no order: give the letters as a text or a list.")
@@ -216,6 +239,28 @@ def as_letters(answer: Any, allowed: str, count: int | None = None) -> str:
     return given
 
 
+def in_order(table: Mapping) -> list:
+    """Return the values of a table: by its keys if they count, as 1, 2, … or a, b, … do."""
+    places = {key: re.sub(r"\W", "", str(key)).lower() for key in table}
+    first_letters = sorted(places.values()) == list("abcdefghijkl"[: len(table)])
+    if first_letters or all(re.fullmatch(r"\d+", place) for place in places.values()):
+        return [table[key] for key in sorted(table, key=lambda key: places[key].rjust(9))]
+    return list(table.values())
+
+
+LABEL = r"\(?(?:\d+|[a-zA-Z])\s*[).:=]\s*"  # "1. ", "(a) ", "B: "
+
+
+def without_labels(words: list) -> list:
+    """Return words in the order of their labels, if all have one: "2. svd", "(a) nearest"."""
+    if not all(isinstance(word, str) for word in words):
+        return words
+    labels = [re.match(LABEL, word.strip()) for word in words]
+    if not all(labels) or len({label[0] for label in labels if label}) < len(words):
+        return words
+    return in_order({label[0]: label.string[label.end() :] for label in labels if label})
+
+
 WORDS_FOR = ("no", "one", "two", "three", "four", "five", "six")
 
 
@@ -224,16 +269,20 @@ def as_words(
 ) -> list[str]:
     """Return so many of the known words, given as a list, a text or a table.
 
-    Capitals, hyphens and blanks do no harm; ``also`` holds other spellings.
+    Capitals, hyphens and blanks do no harm; ``also`` holds other spellings. The words may be
+    numbered: "1. svd 2. gram", "2: gram, 1: svd", ["(a) svd", "(b) gram"].
     """
     spelt = {_bare(word): word for word in known} | dict(also or {})
-    answer = list(answer.values()) if isinstance(answer, Mapping) else answer
+    answer = in_order(answer) if isinstance(answer, Mapping) else answer
     if isinstance(answer, str):
-        answer = re.split(r"[,;\n]" if re.search(r"[,;\n]", answer) else r"\s+", answer.strip())
+        between = rf"\s+(?={LABEL})" if re.match(LABEL, answer.strip()) else r"\s+"
+        between = r"[,;\n]" if re.search(r"[,;\n]", answer) else between
+        answer = re.split(between, answer.strip())
     if isinstance(answer, np.ndarray):
         answer = answer.ravel().tolist()
     if not isinstance(answer, list | tuple) or len(answer) != count:
         raise WrongAnswer(f"A list of {WORDS_FOR[count]} words is needed.")
+    answer = without_labels(list(answer))
     for place, word in enumerate(answer, 1):
         if not isinstance(word, str):
             raise WrongAnswer("Words are needed, each in quotation marks.")
@@ -288,6 +337,28 @@ def linear_algebra() -> Iterator[list[tuple[str, tuple[int, ...]]]]:
         sys.setprofile(before)
 
 
+SOLVERS = (
+    "solve",
+    "inv",
+    "lstsq",
+    "pinv",
+    "qr",
+    "svd",
+    "eigh",
+    "cholesky",
+    "lu_solve",
+    "cho_solve",
+)
+
+
+def most_systems(calls: Sequence[tuple[str, tuple[int, ...]]]) -> int:
+    """Return how many matrices one of the solvers was given, stacks counted whole."""
+    count = Counter(dict.fromkeys(SOLVERS, 0))
+    for name, shape in calls:
+        count[name] += int(np.prod(shape[:-2])) if name in SOLVERS else 0
+    return max(count.values())
+
+
 def expect_advice(answer: Any, advice: Sequence[str], why: Sequence[str]) -> None:
     """Take the right word for each of four persons, in order, as a list, a text or a table."""
     words = as_words(answer, 4, advice)
@@ -307,8 +378,12 @@ def expect_close(answer: Any, right: Any, why: str = "", digits: int = 6) -> Non
     """Accept a number or array that agrees to so many significant digits of its largest entry."""
     right = np.asarray(right, float)
     given = as_array(answer, right.shape) if right.ndim else np.asarray(as_number(answer))
-    if np.abs(given - right).max(initial=0.0) > tolerance(right, digits):
-        raise WrongAnswer(why)
+    off = np.abs(given - right).max(initial=0.0)
+    if off <= tolerance(right, digits):
+        return
+    if off <= tolerance(right, 3) and digits > 3:  # what is computed was rounded early
+        raise WrongAnswer(f"Close, but not right to {digits} significant digits.")
+    raise WrongAnswer(why)
 
 
 def expect_whole(
@@ -433,8 +508,10 @@ def expect_not(answer: Any, wrong: Any, why: str, digits: int = 6) -> None:
 def expect_directions(answer: Any, right: NDArray, why: str = "", tol: float = 1e-6) -> None:
     """Accept columns that equal the right ones up to the sign of each."""
     given = as_array(answer, right.shape)
-    if np.abs(align_signs(right, given) - right).max() > tol:
-        raise WrongAnswer(why)
+    off = np.abs(align_signs(right, given) - right).max()
+    if off > tol:
+        close = off <= 1e3 * tol < 0.01
+        raise WrongAnswer("Close, but not right to the digits asked for." if close else why)
 
 
 def expect_subspace(answer: Any, right: NDArray, why: str = "", tol: float = 1e-6) -> None:

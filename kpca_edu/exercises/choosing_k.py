@@ -21,6 +21,9 @@ from .checking import (
     expect_not,
     expect_number,
     expect_whole,
+    in_order,
+    linear_algebra,
+    most_systems,
     shape_of,
 )
 
@@ -137,9 +140,16 @@ def entries_from_the_rest(answer: Any) -> None:
         rng = np.random.default_rng(seed)
         Y, V = rng.standard_normal((m, d)), np.linalg.qr(rng.standard_normal((d, k)))[0]
         lacks = held_out_residuals(Y, V)
-        given = as_array(predict(Y.copy(), V.copy()), (m, d))
+        with linear_algebra() as calls:
+            given = predict(Y.copy(), V.copy())
+        given = as_array(given, (m, d))
         _say_what_it_is(given, Y, V, lacks)
         expect_close(given, Y - lacks)
+        if most_systems(calls) >= m * d:
+            raise WrongAnswer(
+                "The predictions are right, but there is a least-squares problem for each entry "
+                "in it: one formula for all of them is enough."
+            )
 
 
 def _say_what_it_is(given: NDArray, Y: NDArray, V: NDArray, lacks: NDArray) -> None:
@@ -227,7 +237,7 @@ def read_a_scree_plot(answer: Any) -> None:
 def _expect_pair(answer: Any, right: Pair, mistakes: Mapping[Pair, str]) -> None:
     """Accept two whole numbers, and say what is wrong with the usual mistakes."""
     if isinstance(answer, Mapping):
-        answer = list(answer.values())
+        answer = in_order(answer)
     if shape_of(answer) not in ((2,), (1, 2), (2, 1)):
         raise WrongAnswer("A pair of whole numbers is needed, such as (1, 3).")
     first, second = as_numbers(answer, 2)

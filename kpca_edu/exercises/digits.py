@@ -12,6 +12,7 @@ from .checking import (
     as_array,
     as_function,
     as_letters,
+    as_real,
     as_words,
     exercise,
     expect_choices,
@@ -48,8 +49,8 @@ def four_lines(answer: Any) -> None:
     read = as_function(answer)
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        y = np.repeat([2, 5, 7], [5, 9, 20])
-        X = rng.standard_normal((34, 4)) * np.repeat([1, 2, 4], [5, 9, 20])[:, None]
+        y = rng.permutation(np.repeat([2, 5, 7], [5, 9, 20]))
+        X = rng.standard_normal((34, 4)) * np.choose(y // 3, [1, 2, 4])[:, None]
         T = 2 * rng.standard_normal((60, 4))
         means = np.array([X[y == c].mean(axis=0) for c in (2, 5, 7)])
         place = np.linalg.norm(T[:, None] - means, axis=2).argmin(axis=1)
@@ -139,7 +140,7 @@ def clean_by_a_mean(answer: Any) -> None:
         expect_not(given, wrong, diagnosis)
     expect_close(given, _weighted_means(known, T, h))
     with np.errstate(all="ignore"):
-        far = np.asarray(clean(known.copy(), 100 + T, h), float)
+        far = as_real(clean(known.copy(), 100 + T, h))
     if far.shape != (8, 5) or not np.isfinite(far).all():
         raise WrongAnswer("Near the known pictures it is right; far away all weights round to 0.")
     expect_close(far, _weighted_means(known, 100 + T, h), "Far from all pictures it is not right.")

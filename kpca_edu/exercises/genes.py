@@ -99,6 +99,9 @@ def _mistakes(Z: NDArray, P: NDArray) -> dict[str, float]:
         "It does not mirror: reflections are allowed.": (
             (s[0] + np.sign(np.linalg.det(M)) * s[1]) / size
         ),
+        "It always mirrors: rotations are allowed.": (
+            (s[0] - np.sign(np.linalg.det(M)) * s[1]) / size
+        ),
         "Centre both first.": raw / (np.linalg.norm(Z) * np.linalg.norm(P)),
         "It uses one singular value: add both.": s[0] / size,
         "That is r squared.": (s.sum() / size) ** 2,
@@ -118,10 +121,10 @@ def _mistakes(Z: NDArray, P: NDArray) -> dict[str, float]:
 def map_correlation(answer: Any) -> None:
     measure = as_function(answer)
     rng = np.random.default_rng(0)
-    turn = np.array([[0.6, -0.8], [-0.8, -0.6]])  # a reflection
-    for n in (5, 40):
+    mirror, turn = np.array([[0.6, -0.8], [-0.8, -0.6]]), np.array([[0.6, -0.8], [0.8, 0.6]])
+    for n, change in ((5, mirror), (40, mirror), (20, turn)):
         P = rng.standard_normal((n, 2)) * (2, 1) + (3, -1)
-        Z = 7 * P @ turn + 4 * rng.standard_normal((n, 2)) + 5
+        Z = 7 * P @ change + 4 * rng.standard_normal((n, 2)) + 5
         right, given = _correlation(Z, P), as_number(measure(Z.copy(), P.copy()))
         if abs(given - right) <= 1e-6:
             continue

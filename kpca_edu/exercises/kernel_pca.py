@@ -171,7 +171,8 @@ def weights_of_the_right_length(answer: Any) -> None:
         given = as_array(weights(K.copy(), k), (n, k))
         lam, a = _eigenpairs(center_gram(K), k)
         raw_lam, raw = _eigenpairs(K, k)
-        if np.linalg.norm(center_gram(K) @ given) <= 1e-3 * lam[k - 1] * np.linalg.norm(given):
+        size = np.linalg.norm(given)
+        if size and np.linalg.norm(center_gram(K) @ given) <= 1e-3 * lam[k - 1] * size:
             raise WrongAnswer("Those have the smallest eigenvalues: turn the order.")
         for wrong, why in (
             (raw / np.sqrt(raw_lam), "K has not been centred."),

@@ -170,7 +170,7 @@ def log_density_without_big_matrices(answer: Any) -> None:
     density = as_function(answer)
     for seed, (d, k) in enumerate([(3, 1), (6, 2), (5, 4)]):
         model, X = _random_model(d, k, seed), _random_data(4, d, seed)
-        given = density(X.copy(), model.mean, model.W, model.sigma2)
+        given = density(X.copy(), model.mean.copy(), model.W.copy(), model.sigma2)
         right = model.log_density(X)
         expect_not(given, right.sum(), "That is the sum over the rows: one number a row is wanted.")
         given = as_array(given, (4,))
@@ -186,7 +186,7 @@ def log_density_without_big_matrices(answer: Any) -> None:
     model, X = _random_model(d, 2, 9), _random_data(3, d, 9)
     tracemalloc.start()
     try:
-        given = density(X.copy(), model.mean, model.W, model.sigma2)
+        given = density(X.copy(), model.mean.copy(), model.W.copy(), model.sigma2)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -22,6 +22,7 @@ from .checking import (
     expect_number,
     expect_numbers,
     linear_algebra,
+    most_systems,
 )
 
 
@@ -254,16 +255,11 @@ def leave_one_out(answer: Any) -> None:
         expect_not(given, ridge * right, "ρ cancels: it is in the residuals and in 1 − Hᵢᵢ.")
         expect_not(given, right**2, "Those are the squares: the errors themselves are asked for.")
         expect_close(given, right)
-        if max((_systems(calls, name) for name, _ in calls), default=0) >= 60:
+        if most_systems(calls) >= 60:
             raise WrongAnswer(
                 "The errors are right, but there is a regression for each sample in it: "
                 "one for all of them is enough."
             )
-
-
-def _systems(calls: list[tuple[str, tuple[int, ...]]], name: str) -> int:
-    """Return how many matrices a function of linear algebra was given, stacks counted whole."""
-    return sum(int(np.prod(shape[:-2])) for called, shape in calls if called == name)
 
 
 @exercise(

@@ -13,6 +13,7 @@ from .checking import (
     as_array,
     as_function,
     as_number,
+    as_real,
     as_words,
     exercise,
     expect_choices,
@@ -146,7 +147,7 @@ def nystrom_features(answer: Any) -> None:
         L = X[[0, 1, 2, 3, 3]] if twice else X[:5]
         K_nm, K_mm, K = rbf(1.0)(X, L), rbf(1.0)(L), rbf(1.0)(X)
         with np.errstate(all="ignore"):
-            F = _real(features(K_nm.copy(), K_mm.copy()))
+            F = as_real(features(K_nm.copy(), K_mm.copy()))
         if F.shape not in ((30, 5), (30, 4)):
             raise WrongAnswer(f"F should be 30×5 for 30 samples and 5 landmarks, not {F.shape}.")
         if not np.isfinite(F).all():
@@ -157,16 +158,6 @@ def nystrom_features(answer: Any) -> None:
                 else "There are NaN or infinite entries in it."
             )
         _judge_product(F, K_nm, K_mm, K, twice)
-
-
-def _real(F: Any) -> NDArray:
-    """Return F in doubles; the root of a matrix may come with imaginary parts that are rounding."""
-    if not np.iscomplexobj(F):
-        return np.asarray(F, float)
-    F = np.asarray(F)
-    if not np.abs(np.imag(F)).max(initial=0.0) < 1e-6:
-        raise WrongAnswer("Real numbers are needed, not complex ones.")
-    return np.asarray(np.real(F), float)
 
 
 def _judge_product(F: NDArray, K_nm: NDArray, K_mm: NDArray, K: NDArray, twice: bool) -> None:
@@ -197,7 +188,7 @@ def waves(answer: Any) -> None:
     for n, d, q in ((6, 3, 5), (5, 2, 7)):
         rng = np.random.default_rng(q)
         X, W = rng.standard_normal((n, d)), rng.standard_normal((d, q))
-        F = np.asarray(function(X.copy(), W.copy()), float)
+        F = as_real(function(X.copy(), W.copy()))
         if F.shape == (n, q):
             raise WrongAnswer("There are q columns: each frequency has a cosine and a sine.")
         _judge_waves(as_array(F, (n, 2 * q)), np.cos((X[:, None] - X[None]) @ W).mean(axis=2), q)
@@ -290,9 +281,12 @@ def vanished(answer: Any) -> None:
 def greedy_landmarks(answer: Any) -> None:
     greedy = as_function(answer)
     rng = np.random.default_rng(2)
-    for m, scale in ((1, 1.0), (4, 1.0), (7, 0.5)):
+    for m, scale in ((1, 1.0), (4, 1.0), (7, 0.5), (3, 0.0)):
         F = rng.standard_normal((12, 9)) * rng.uniform(0.3, 2, (12, 1)) * scale
         K = F @ F.T
+        if not scale:  # all κ(x, x) are equal
+            K = rbf(1.0)(rng.standard_normal((12, 3)))
+            np.fill_diagonal(K, 1.0)
         chosen = greedy(K.copy(), m)
         if np.shape(chosen) != (m,):
             raise WrongAnswer(f"A list of {m} row numbers is needed.")
@@ -308,6 +302,8 @@ def greedy_landmarks(answer: Any) -> None:
             raise WrongAnswer("Python counts rows from 0.")
         if given == np.argsort(-np.diag(K), kind="stable")[:m].tolist():
             raise WrongAnswer("Those are the largest κ(x, x): update the rest after each choice.")
+        if not scale and given[0] != 0:
+            raise WrongAnswer("For a Gaussian kernel all κ(x, x) are equal: take the first then.")
         raise WrongAnswer(f"For m = {m} other samples have more left over.")
 
 

@@ -57,7 +57,7 @@ def one_more_row(answer: Any) -> None:
         old, right = summarize(X[:-1]), summarize(X)
         n_new, mean, scatter = _three(add(n, old.mean.copy(), old.scatter.copy(), X[-1].copy()), d)
         if n_new != right.n:
-            raise WrongAnswer(f"After {n} rows and one more the count is {n + 1}.")
+            raise WrongAnswer(f"With one row more than {n} the count is {n + 1}.")
         if np.abs(mean - right.mean).max() > tolerance(right.mean, 10):
             if np.allclose(mean, old.mean + (X[-1] - old.mean) / n):
                 raise WrongAnswer("The mean moves by δ/(n + 1): divide by the new count.")

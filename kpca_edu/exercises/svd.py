@@ -155,7 +155,7 @@ def rank_one_terms(answer: Any) -> None:
         truncations = np.array([low_rank(A, i + 1) for i in range(r)])
         right = np.diff(truncations, axis=0, prepend=np.zeros((1, n, d)))
         terms = terms_of(A.copy())
-        if r < min(n, d) and shape_of(terms)[:1] == (min(n, d),):
+        if r < min(n, d) and shape_of(terms) == (min(n, d), n, d):
             raise WrongAnswer(f"A {n}×{d} matrix of rank {r} came: leave out terms that are 0.")
         given = as_array(terms, (r, n, d))
         U, s, Vh = np.linalg.svd(A)
