@@ -73,7 +73,7 @@ class Mutant:
     start: int
     stop: int
     new: str
-    which: int  # of the same changes of this line
+    which: int  # of the same changes of lines that read the same
     lines: range | None
     default: bool
 
@@ -161,9 +161,9 @@ def mutants():
         source = whole.decode()
         code = source.splitlines()
         for line, start, stop, new, *rest in sorted(places(source), key=lambda p: p[:3]):
-            key = (line, whole[start:stop], new)
-            seen[key] += 1
             text = code[line - 1].strip()
+            key = (text, whole[start:stop], new)
+            seen[key] += 1
             found.append(Mutant(path, whole, line, text, start, stop, new, seen[key], *rest))
     return found
 

@@ -21,7 +21,7 @@ from kpca_edu._engine.filling import known_part, nearest_of_rank, settle
 from kpca_edu._engine.likelihoods import judged, log_likelihoods, parameter_counts
 from kpca_edu._engine.noise import sides
 from kpca_edu._engine.pca_solvers import leading_of_many
-from kpca_edu._engine.tables import centred_table, entry_folds, power_of_two
+from kpca_edu._engine.tables import CentredTable, centred_table, entry_folds, power_of_two
 from kpca_edu.choosing_k import (
     Resampled,
     bic_of_each_k,
@@ -976,10 +976,12 @@ def test_many_fits_are_those_of_each():
         "some steep": (rng.standard_normal((30, 4)) * p for p in ([3, 2, 1, 0.5], steep)),
         "a tie": (X := rng.standard_normal((30, 4)), np.linalg.qr(X - X.mean(axis=0))[0]),
         "far off": (rng.standard_normal((30, 4)) + m for m in (0, 1e15)),
+        "the third in the noise": (m + X * [1, 1, 0.05, 0.01] for m in (0, 3e13)),
         "without variance": (X, 0 * X),
         "wide": rng.standard_normal((3, 5, 20)),
         "single": rng.standard_normal((3, 30, 4)).astype(np.float32),
         "square": rng.standard_normal((2, 6, 6)),
+        "in another unit": 1e-5 * rng.standard_normal((2, 30, 4)),
         "many columns": rng.standard_normal((2, 120, 101)),
     }
     left = {}
@@ -1001,15 +1003,26 @@ def test_many_fits_are_those_of_each():
         "some steep": 1,
         "a tie": 1,
         "far off": 1,
+        "the third in the noise": 1,
         "without variance": 1,
         "wide": 3,
         "single": 3,
         "square": 0,
+        "in another unit": 0,
         "many columns": 2,
     }
     for size in (1e200, 1e-150, 1e-200):
         with pytest.raises(ValueError, match="divide X by its largest entry first"):
             leading_of_many([X, size * X], 1, fit_pca)
+
+
+@pytest.mark.parametrize("small", [1e-14, 1e-16])
+def test_what_counts_as_zero_in_many_tables_counts_so_in_one(small):
+    """The margin for rounding of singular values grows with a table's sides, not with the stack."""
+    one = CentredTable(np.diag([1.0, 0.5, small]), 1.0, 0.0)
+    many = CentredTable(np.tile(one.Xc, (1000, 1, 1)), 1.0, 0.0)
+    assert np.count_nonzero(one.singular_values()) == (3 if small > 1e-15 else 2)
+    np.testing.assert_allclose(many.singular_values(), np.tile(one.singular_values(), (1000, 1)))
 
 
 def test_bootstrap_intervals():

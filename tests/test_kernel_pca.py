@@ -16,6 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from matrices import EPS, orthonormal, seeds, sparing, thorough
 from scipy import linalg, sparse
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris, make_circles, make_swiss_roll
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
@@ -804,6 +805,10 @@ def test_noise_by_default():
     high = rng.standard_normal((200, 30))
     twice = neighbor_spacing(np.repeat(high, 2, axis=0))
     assert twice == pytest.approx(neighbor_spacing(high), rel=1e-6)
+    for n, d in ((50, 3), (200, 30)):
+        cloud = rng.standard_normal((n, d))
+        D = np.sqrt(np.min(cdist(cloud, cloud, "sqeuclidean") + np.diag([np.inf] * n), axis=1))
+        assert neighbor_spacing(cloud) == pytest.approx(np.median(D) / np.sqrt(d), rel=0.01)
     cloud = rng.standard_normal((5000, 2))
     D = np.sqrt(np.min(np.sum((cloud[:300, None] - cloud) ** 2, axis=2) + 9 * np.eye(300, 5000), 1))
     assert neighbor_spacing(cloud) == pytest.approx(np.median(D) / np.sqrt(2), rel=0.3)
@@ -1429,7 +1434,7 @@ def test_some_two_thousand_samples_are_asked_for_their_neighbours(monkeypatch):
     monkeypatch.setattr("kpca_edu._engine.inner_products.squared_distances", one_apart)
     for n, d, count in ((1999, 1, 1999), (2000, 1, 1000), (4000, 1, 1334), (30, 5000, 30)):
         asked.clear()
-        assert neighbor_spacing(np.empty((n, d))) == pytest.approx(1 / np.sqrt(d))
+        assert neighbor_spacing(np.zeros((n, d))) == pytest.approx(1 / np.sqrt(d))
         assert sum(asked) == count
 
 

@@ -727,6 +727,14 @@ def test_at_most_a_hundred_million_numbers(offset, size):
         next(module._monomials(10**8 // size + 1, 3, 2, offset))
 
 
+def test_the_laplacian_kernel_takes_no_sparse_samples():
+    """On either side: the sentence says what does."""
+    dense, rare = np.eye(3), sparse.csr_array(np.eye(3))
+    for X, Y in ((rare, dense), (dense, rare), (rare, rare)):
+        with pytest.raises(ValueError, match=r"dense arrays.*rbf\(sigma\), which takes sparse"):
+            laplacian(1.0)(X, Y)
+
+
 def test_sparse_samples_beside_dense_ones_stay_sparse():
     """Distances between a dense sample and many sparse ones take no dense copy of these."""
     X = np.zeros((1, 5000))

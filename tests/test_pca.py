@@ -431,6 +431,17 @@ def test_single_precision_of_any_size(kind, solver):
             assert model.encode(data).dtype == np.float32
 
 
+@pytest.mark.parametrize("shape", [(300, 160), (160, 300)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_iterating_knows_no_unit(kind, shape):
+    """Singular values far below one are found as others are: eq-pca-dual."""
+    s = np.array([9.0, 5.0, 3.0, 1.0])
+    X = 1e-4 * with_exact_spectrum(s, *shape, mean=1.0)
+    assert lanczos_pays(min(shape), 2)
+    model = fit_pca(KINDS[kind](X), 2, solver="lanczos")
+    np.testing.assert_allclose(model.s, 1e-4 * s[:2], rtol=1e-6)
+
+
 @each_solver
 def test_other_precisions(solver):
     """Half and extended precision, whole numbers and Booleans are taken as doubles."""
@@ -1093,9 +1104,9 @@ def test_the_squares_of_an_operator_take_the_smaller_side(shape):
 
 def test_single_precision_is_kept_where_its_squares_are():
     """Entries between 1e-12 and 1e12, and zeros, are squared as they are; others in doubles."""
-    X = np.float32([[1.0, -1.0], [0.5, 0.0]])
-    for scale in (0, 1e-13, 1e-11, 1, 1e11, 1e13):
-        double = scale in (1e-13, 1e13)
+    X = np.float32([[1.0, -1e-6], [0.5, 0.0]])
+    for scale in (0, 1e-13, -1e-13, 1e-11, 1, 1e11, 1e13, -1e13):
+        double = abs(scale) in (1e-13, 1e13)
         for form in (np.array, sparse.csr_array):
             X_c = centered_operator(form(np.float32(scale) * X))
             assert (X_c.in_range() is X_c) is not double

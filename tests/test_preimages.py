@@ -544,8 +544,8 @@ def test_places_know_no_unit(unit):
     P = np.array([[[0.0, 0.0], [4.0, 0.0], [6.0, 1e-8]]])
     place = locate_by_distances(unit * P, unit**2 * np.array([[1.0, 9.0, 25.0]]))
     np.testing.assert_allclose(place, unit * np.array([[1.0, 0.0]]), atol=1e-6 * unit)
-    same = np.full((1, 3, 2), unit)
-    np.testing.assert_array_equal(locate_by_distances(same, [[1.0, 2.0, 3.0]]), same[:, 0])
+    for same in (np.full((1, 3, 2), unit), np.zeros((1, 3, 2))):
+        np.testing.assert_array_equal(locate_by_distances(same, [[1.0, 2.0, 3.0]]), same[:, 0])
 
 
 def test_more_starts_than_samples():
@@ -1392,6 +1392,8 @@ BAD = {
     "places, text": (lambda: locate_by_distances("here", T2), "not numbers"),
     "places, ragged": (lambda: locate_by_distances([[[1], [1, 2]]], T2), "different lengths"),
     "places, NaN": (lambda: locate_by_distances(np.ones((1, 2, 2)) * np.nan, T2[:1]), "NaN"),
+    "places, far": (lambda: locate_by_distances(np.full((2, 2, 2), 1e160), T2), "out of the range"),
+    "places, near": (lambda: locate_by_distances(np.full((2, 2, 2), 1e-310), T2), "out of the ra"),
     "D2 shape": (lambda: locate_by_distances(np.ones((1, 3, 2)), T2), "D2 has shape"),
     "D2 negative": (lambda: locate_by_distances(np.ones((2, 2, 2)), -T2), "not negative"),
 }

@@ -111,6 +111,17 @@ def test_elastic_net_conditions(case, seed, share, ridge):
     assert kkt_gap(C, a, b, l1, ridge) <= 1e-9 * np.abs(C @ a).max()
 
 
+@sparing
+@given(covariances(), seeds, st.sampled_from([1e-6, 1e-3, 1e3, 1e6]))
+def test_loadings_have_the_unit_of_the_score(case, seed, unit):
+    """A score and a penalty in another unit give the loadings in that unit: eq-spca-enet."""
+    _, C = case
+    a = np.random.default_rng(seed).standard_normal(len(C))
+    l1 = 0.2 * np.abs(C @ a).max()
+    b, scaled = (sparse_direction(C, u * a, u * l1, ridge=1e-3) for u in (1.0, unit))
+    np.testing.assert_allclose(scaled, unit * b, rtol=1e-6, atol=1e-9 * unit * np.abs(b).max())
+
+
 @often
 @given(covariances())
 def test_the_largest_useful_penalty(case):
@@ -770,6 +781,24 @@ def test_generalized_power_climbs(case, penalty):
     assert b @ b == pytest.approx(run.history[-1], rel=1e-6)
 
 
+SEARCHES = {
+    "no penalty": lambda **how: generalized_power(WINE, 0.0, **how),
+    "a penalty": lambda **how: generalized_power(WINE, 0.3, **how),
+    "a large one": lambda **how: generalized_power(WINE, 0.8, **how),
+    "truncated": lambda **how: truncated_power(PITPROPS, 5, start=np.eye(13)[2], **how),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_a_search_stops_where_it_stands_still(search):
+    """Long before it is out of rounds, and one more changes nothing: eq-spca-gpower."""
+    run = search()
+    assert run.converged
+    assert run.n_iter < 500
+    again = search(tol=0.0, max_iter=run.n_iter + 1)
+    np.testing.assert_allclose(again.direction, run.direction, atol=1e-8)
+
+
 def test_thresholding_keeps_the_largest():
     """The largest moduli stay, scaled to length one: eq-spca-threshold."""
     V = leading(PITPROPS, 3)
@@ -1124,7 +1153,7 @@ def test_names_of_columns():
     model = fit_sparse_pca(table, 2, nonzeros=4)
     assert model.columns == tuple(table.columns)
     assert model.k == 2
-    np.testing.assert_array_equal(model.encode(table), model.encode(WINE))
+    np.testing.assert_allclose(model.encode(table), model.encode(WINE))
     with pytest.raises(ValueError, match="same order"):
         model.encode(table[table.columns[::-1]])
     with pytest.raises(ValueError, match="'kind'"):
@@ -1279,6 +1308,15 @@ def test_a_sparse_rotation_can_not_be_turned_further():
     """Pairs are turned until none gains: another rotation leaves the columns where they are."""
     V = sparse_rotation(orthonormal(12, 4, 3))
     np.testing.assert_allclose(sparse_rotation(V), V, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_columns_take_one_turn(seed, monkeypatch):
+    """The angle of a turn is the best one, and not a step towards it: eq-spca-rotate."""
+    turns, arctan2 = [], np.arctan2
+    monkeypatch.setattr(np, "arctan2", lambda *sides: turns.append(1) or arctan2(*sides))
+    sparse_rotation(orthonormal(12, 2, seed))
+    assert len(turns) == 1
 
 
 def test_small_columns_are_turned_beside_a_large_one():

@@ -489,6 +489,14 @@ def test_is_svd_measures_relative_to_the_size_of_A():
         assert is_svd(A, e, s, e)
         assert not is_svd(A, e, s * 1.001, e)
         assert is_svd(A, e, s * 1.001, e, tol=0.01)
+        assert is_svd(A, e, s, e, tol=0)  # nothing is left of it at all
+
+
+def test_is_svd_has_no_preferred_sign():
+    """−A has the same decomposition as A, with −U, and misses it by as much."""
+    A, e = np.array([[1.5]]), np.eye(1)
+    for tol in (0.1, 0.3, 0.4, 0.6):
+        assert is_svd(A, e, [1.0], e, tol=tol) == is_svd(-A, -e, [1.0], e, tol=tol)
 
 
 # --- norms -----------------------------------------------------------------------------------
