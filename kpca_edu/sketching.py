@@ -24,7 +24,7 @@ from ._engine.checks import (
     whole_number,
 )
 from ._engine.inner_products import Samples, SamplesLike, row_samples
-from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count
+from ._engine.landmarks import LANDMARKS, choose_landmarks, landmark_count, positive_spectrum
 from ._engine.memory import room_for
 from ._engine.model import Frozen
 from ._engine.new_samples import kernel_values
@@ -153,10 +153,8 @@ def nystrom(
     kernel, m = check_kernel(kernel), landmark_count(m, X)
     how = choice(landmarks, "landmarks", LANDMARKS)
     L = choose_landmarks(X, m, kernel, how, generator(rng), flag(progress, "progress"))
-    K_mm = kernel_values(kernel, L, L)
-    lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)  # K_mm = U diag(λ) Uᵀ
-    kept = lam > m * np.finfo(lam.dtype).eps * lam[-1]  # the others are rounding
-    root = (U[:, kept] / np.sqrt(lam[kept])) @ U[:, kept].T
+    lam, U = positive_spectrum(kernel_values(kernel, L, L))  # K_mm = U diag(λ) Uᵀ
+    root = (U / np.sqrt(lam)) @ U.T
     return NystromMap(L, kernel, root)
 
 

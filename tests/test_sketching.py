@@ -1,5 +1,7 @@
 """Random samples of a range, landmarks and waves: what they are exactly, and their bounds."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from kpca_edu._engine import gram_spectrum, memory
 from kpca_edu._engine.landmarks import LANDMARKS, leverage_scores, random_pivots, spread_rows
 from kpca_edu.datasets import matrix_with_singular_values as made
 from kpca_edu.feature_pca import fit_kernel_pca_features
-from kpca_edu.kernels import laplacian, linear, polynomial, rbf
+from kpca_edu.kernels import laplacian, linear, polynomial, rbf, sigmoid
 from kpca_edu.sketching import (
     FourierMap,
     fourier_error_bound,
@@ -392,6 +394,22 @@ def test_spread_rows_take_every_group():
     X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 20, axis=0)
     rows = spread_rows(X, 3, np.random.default_rng(0))
     assert len({tuple(row) for row in rows}) == 3
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "kmeans", "leverage"])
+def test_an_indefinite_kernel_is_told(landmarks):
+    """A sigmoid has no feature map: the features can't give its negative part back."""
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    indefinite, true = sigmoid(1.0, -1.0), rbf(1.0)
+    with pytest.warns(UserWarning, match="not positive semidefinite.*inner products") as told:
+        phi = nystrom(X, 20, indefinite, landmarks=landmarks)
+    assert len(told) == 1
+    assert np.isfinite(phi(X)).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for scale in (1e-3, 1.0, 1e3):  # nearly of rank one, and nearly the identity
+            nystrom(scale * X, 20, true, landmarks=landmarks)
+            nystrom((scale * X).astype(np.float32), 20, true, landmarks=landmarks)
 
 
 def test_nystrom_agrees_with_scikit_learn():

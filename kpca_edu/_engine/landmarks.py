@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 
-from .checks import data_matrix, is_number
+from .checks import data_matrix, is_number, tell
 from .inner_products import row_samples, sample_count
 from .kernel_algebra import Kernel
 from .memory import room_for
@@ -25,6 +25,7 @@ __all__ = [
     "choose_landmarks",
     "landmark_count",
     "leverage_scores",
+    "positive_spectrum",
     "random_pivots",
     "spread_rows",
 ]
@@ -122,9 +123,8 @@ def leverage_scores(kernel: Callable, X: Any, first: Any, progress: bool = False
     badly. λ is the mean of the eigenvalues beyond the m/2 largest, or a little more.
     """
     K_mm = kernel(first, first)
-    lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)
-    kept = lam > len(lam) * np.finfo(lam.dtype).eps * lam[-1]
-    root, half = U[:, kept] / np.sqrt(lam[kept]), max(1, len(lam) // 2)
+    lam, U = positive_spectrum(K_mm, quiet=True)  # nystrom will speak
+    root, half = U / np.sqrt(lam), max(1, len(K_mm) // 2)
     F = map_rows(lambda some: kernel(some, first) @ root, X, len(lam), progress)
     own = self_products(kernel, X).astype(float)
     rest = np.maximum(own - np.sum(F**2, axis=1), 0)
@@ -135,6 +135,23 @@ def leverage_scores(kernel: Callable, X: Any, first: Any, progress: bool = False
     scores = np.einsum("ij,ij->i", F, F) + rest / ridge
     scores = np.minimum(scores, 1)
     return scores + 1e-3 * scores.mean() + 1e-300  # every sample keeps a chance
+
+
+def positive_spectrum(K_mm: NDArray, *, quiet: bool = False) -> tuple[NDArray, NDArray]:
+    """Return the positive eigenvalues, rising, and eigenvectors; others are rounding, or no kernel.
+
+    An indefinite matrix gets a warning: its negative eigenvalues belong to no feature map.
+    """
+    lam, U = np.linalg.eigh((K_mm + K_mm.T) / 2)
+    eps = float(np.finfo(lam.dtype).eps)
+    if lam[0] < -np.sqrt(eps) * max(lam[-1], 0) and not quiet:
+        tell(
+            f"The kernel is not positive semidefinite: the Gram matrix of the landmarks has the "
+            f"eigenvalue {lam[0]:.2g} beside {lam[-1]:.2g}. Negative ones count as zero, and inner "
+            f"products of the features don't approximate the kernel."
+        )
+    kept = lam > len(lam) * eps * max(lam[-1], 0)
+    return lam[kept], U[:, kept]
 
 
 def random_pivots(

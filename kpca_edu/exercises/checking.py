@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compare import align_signs, same_subspace
+from ..compare import align_signs
 
 
 class WrongAnswer(Exception):
@@ -512,9 +512,3 @@ def expect_directions(answer: Any, right: NDArray, why: str = "", tol: float = 1
     if off > tol:
         close = off <= 1e3 * tol < 0.01
         raise WrongAnswer("Close, but not right to the digits asked for." if close else why)
-
-
-def expect_subspace(answer: Any, right: NDArray, why: str = "", tol: float = 1e-6) -> None:
-    """Accept any columns that span the same subspace."""
-    if not same_subspace(right, as_array(answer, right.shape), tol):
-        raise WrongAnswer(why)
