@@ -481,8 +481,9 @@ def test_sparse_data_are_never_made_dense(monkeypatch):
         fit_pca(X, 3, solver=solver)
 
 
-def test_all_directions_of_sparse_data_take_the_smaller_side():
+def test_all_directions_of_sparse_data_take_the_smaller_side(monkeypatch):
     """k=None forms n×n or d×d, whichever is smaller; what doesn't fit is refused: eq-pca-dual."""
+    monkeypatch.setattr(pca_solvers, "available_memory", lambda: 16e9)
     wide = sparse.random_array((30, 200_000), density=1e-3, rng=0, format="csr")
     model = fit_pca(wide)
     assert model.k == 29
@@ -1004,8 +1005,9 @@ def test_sampling_ends_where_the_share_is_met_or_all_are_there():
     assert asked == [8, 8, 16, 32]
 
 
-def test_two_gigabytes_are_the_room_of_a_square_matrix():
+def test_two_gigabytes_are_the_room_of_a_square_matrix(monkeypatch):
     """A side of 16,384 doubles has room and one more has not; the way out is the largest k."""
+    monkeypatch.setattr(pca_solvers, "available_memory", lambda: 16e9)
     X_c = centered_operator(sparse.csr_array((20_006, 20_006)), np.zeros(20_006))
     X_c._check_room(16_384, "a matrix")
     with pytest.raises(ValueError, match='2.1 GB: choose solver="'):
