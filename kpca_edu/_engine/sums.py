@@ -25,7 +25,7 @@ __all__ = [
 
 PIECE = 64  # so many numbers are added one after the other
 BLOCK = 2**18  # entries of a block that is centred and multiplied while it is near
-LONG = 4096  # rows of a block at most, unless it has many columns: products add one by one, too
+LONG = 8192  # rows of a block at most, unless it has many columns: products add one by one, too
 
 
 def column_means(X: NDArray | sparse.csr_array | LinearOperator) -> NDArray:
@@ -69,7 +69,7 @@ def scatter_matrix(X: NDArray, mean: NDArray) -> NDArray:
     Costs nd² operations, and the memory of a block and of two d×d matrices.
     """
     n, d = X.shape
-    rows = max(min(BLOCK // d, LONG), 2 * d)
+    rows = max(min(4 * BLOCK // d, LONG), 2 * d)
     room, product = np.empty((min(rows, n), d), X.dtype), np.empty((d, d), X.dtype)
     total = np.zeros((d, d))
     for start in range(0, n, rows):
@@ -97,8 +97,8 @@ def sum_of_squares(X: NDArray | sparse.csr_array, mean: NDArray) -> float:
     n, d = X.shape
     if sparse.issparse(X):
         stored = np.bincount(X.indices, minlength=d)  # the other n − stored entries are 0 − x̄ⱼ
-        gaps = X.data - mean[X.indices]
-        return float(np.sum(gaps.astype(float) ** 2) + (n - stored) @ mean.astype(float) ** 2)
+        gaps = (X.data - mean[X.indices]).astype(float, copy=False)
+        return float(np.vdot(gaps, gaps) + (n - stored) @ mean.astype(float) ** 2)
     rows = max(1, BLOCK // d)
     blocks = (X[start : start + rows] - mean for start in range(0, n, rows))
     return float(sum(np.vdot(block, block) for block in blocks))
