@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+import warnings
 from types import SimpleNamespace
 
 import mpmath
@@ -1127,3 +1128,18 @@ def test_many_sparse_rows_in_single_precision_keep_their_variance(solver):
     assert np.sum(fit.explained_ratio) == pytest.approx(1, rel=1e-3)
     constant = np.tile(X[:1], (40_000, 1))
     assert not fit_pca(sparse.csr_array(constant), 2, solver=solver).s.any()
+
+
+@pytest.mark.parametrize("solver", ["auto", "lanczos", "randomized"])
+def test_variance_below_the_rounding_of_an_operator_is_told(solver):
+    """An operator adds up its mean in its own precision: what that hides is not zero in silence:
+    eq-pca-implicit."""
+    rng = np.random.default_rng(0)
+    X = (100 + 0.1 * rng.standard_normal((40_000, 3))).astype(np.float32)
+    with pytest.warns(UserWarning, match="rounding of single precision.*double precision"):
+        assert not fit_pca(aslinearoperator(X), 2, solver=solver).s.any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        in_doubles = fit_pca(aslinearoperator(X.astype(float)), 2, solver=solver)
+        np.testing.assert_allclose(in_doubles.variances, 0.01, rtol=0.05)
+        fit_pca(X, 2)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from .checks import flag, generator
+from .checks import flag, generator, tell
 from .eigen import GramOperator, basis_size, lanczos_pays, top_eigenpairs
 from .memory import available_memory, room_for
 from .pca_checks import MEAN_ROUNDING, Data, is_fraction, refuse_overflow
@@ -191,7 +191,13 @@ def leading_triplets(
     _check_range(X_c, total, rounding)
     if s.max(initial=0.0) > np.finfo(X_c.dtype).max:  # found in doubles
         refuse_overflow(np.inf)
-    s = np.where((s > rounding) & (np.sqrt(max(total, 0.0)) > rounding), s, 0).astype(X_c.dtype)
+    seen = (s > rounding) & (np.sqrt(max(total, 0.0)) > rounding)
+    if s.max(initial=0.0) > 0 and not seen.any() and data.dtype != np.float64:
+        tell(
+            "All variance is below the rounding of single precision, and counts as zero: either "
+            "all rows are equal, or X must be given in double precision to tell them apart."
+        )
+    s = np.where(seen, s, 0).astype(X_c.dtype)
     count = _count(s, total, k)
     s, V = complete(s[:count], V[:, :count].astype(X_c.dtype), count)
     return Found(s, V, total)
