@@ -244,7 +244,16 @@ BAD = {
     "dask": lambda: no_number() | {"a NumPy array": samples()},
     "mask": lambda: without(no_number() | {"another shape": np.zeros((3, 3), bool)}),
     "points": lambda: without(no_matrix(), "three axes"),
-    "file": lambda: {},  # a path; what it holds is tested with the streams
+    "file": lambda: {  # what it holds is tested with the streams
+        "a number": 3,
+        "True": True,
+        "bytes": b"moments.npz",
+        "a list of texts": ["moments.npz"],
+        "an array": np.ones(3),
+        "a class": str,
+        "an object": object(),
+        "no folder": "no folder of that name/moments.npz",
+    },
     "text": lambda: {},  # a name for messages
 }
 

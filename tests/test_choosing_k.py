@@ -1237,3 +1237,12 @@ def test_rounding_in_a_table_and_in_its_svd_counts_as_zero():
     rank_one = np.outer(np.linspace(100, 200, 50), np.linspace(1, 3, 30) ** 0.5)
     table = table._replace(Xc=rank_one, rounding=0.0)
     assert np.count_nonzero(table.singular_values()) == 1
+
+
+def test_axes_of_another_width_are_refused():
+    """V has a row for each column of Y; what doesn't fit is told in a sentence: eq-k-leverage."""
+    V = np.eye(4)[:, :2]
+    assert np.isfinite(held_out_residuals(np.ones((3, 4)), V)).all()
+    for width in (1, 3, 5):
+        with pytest.raises(ValueError, match=rf"Y has {width} columns and V 4 rows.*each column"):
+            held_out_residuals(np.ones((3, width)), V)

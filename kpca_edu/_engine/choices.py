@@ -105,7 +105,13 @@ def tried(max_k: int | None, most: int) -> range:
 
 def rows_and_axes(Y: ArrayLike, V: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return Y : (m, d) and V : (d, k) as matrices of floats; the columns of V are orthonormal."""
-    return data_matrix(Y, "Y"), orthonormal_columns(V, "V")
+    Y, V = data_matrix(Y, "Y"), orthonormal_columns(V, "V")
+    if Y.shape[1] != V.shape[0]:
+        raise ValueError(
+            f"Y has {Y.shape[1]} columns and V {V.shape[0]} rows: one row of V is needed for each "
+            f"column of Y."
+        )
+    return Y, V
 
 
 def squared_lacks(Y: NDArray, V: NDArray, alone: float) -> NDArray:

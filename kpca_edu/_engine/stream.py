@@ -264,6 +264,8 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | Path | None, every: int):
+        if not (path is None or isinstance(path, str | os.PathLike)):
+            raise TypeError(f"checkpoint={path!r:.60}: the name of a file, or a path, is needed.")
         self.path = None if path is None else Path(path)
         if self.path is not None and (self.path.is_dir() or not self.path.parent.is_dir()):
             raise ValueError(
