@@ -3,10 +3,8 @@
 Text is set in Source Serif, what surrounds it in Source Sans, code in DejaVu Sans Mono, which has
 every accent, index and arrow that the code and its output use; DejaVu Sans lends the signs that
 the text faces lack (✍, ↦, ᵀ). All come inside installed packages. What the book needs of them is
-cut out when it is built: a tenth of their weight, and no font is kept in the repository. Of Source
-Serif the OpenType files are taken: the TrueType ones have no hints, and browsers on Linux, which
-then make up their own, draw % and quotation marks into the next letter. The faces know where an
-accent stands on x and K, but not on λ or φ, and would draw it behind the letter: they are told.
+cut out when it is built: a tenth of their weight, and no font is kept in the repository. Two
+faults are mended on the way: signs drawn into the next letter, and accents behind Greek letters.
 """
 
 from __future__ import annotations
@@ -16,16 +14,18 @@ from pathlib import Path
 
 from fontTools import subset
 from fontTools.pens.boundsPen import BoundsPen
-from fontTools.ttLib import TTFont
+from fontTools.ttLib import TTFont, newTable
 from fontTools.ttLib.tables import otTables
+from fontTools.ttLib.tables._g_l_y_f import USE_MY_METRICS
+from fontTools.ttLib.tables.ttProgram import Program
 
 SERIF, SANS = "font_source_serif_pro/files", "font_source_sans_pro/files"
 DEJAVU = "matplotlib/mpl-data/fonts/ttf"
 FACES = {  # the names that book.css uses
-    "serif": f"{SERIF}/SourceSerifPro-Regular.otf",
-    "serif-italic": f"{SERIF}/SourceSerifPro-It.otf",
-    "serif-bold": f"{SERIF}/SourceSerifPro-Semibold.otf",
-    "serif-bold-italic": f"{SERIF}/SourceSerifPro-SemiboldIt.otf",
+    "serif": f"{SERIF}/SourceSerifPro-Regular.ttf",
+    "serif-italic": f"{SERIF}/SourceSerifPro-It.ttf",
+    "serif-bold": f"{SERIF}/SourceSerifPro-Semibold.ttf",
+    "serif-bold-italic": f"{SERIF}/SourceSerifPro-SemiboldIt.ttf",
     "sans": f"{SANS}/SourceSansPro-Regular.ttf",
     "sans-italic": f"{SANS}/SourceSansPro-It.ttf",
     "sans-bold": f"{SANS}/SourceSansPro-Semibold.ttf",
@@ -63,8 +63,30 @@ def packaged(path: str) -> Path:
     return Path(spec.origin).parent / rest
 
 
+def keep_widths(font: TTFont) -> None:
+    """Give each letter the width that its designer wrote down, also where there are no hints.
+
+    Source Serif has none. FreeType then makes up its own, and widths with them, unless a program
+    stands where hints are prepared: this one does nothing. And many composed signs, such as % and
+    quotation marks, tell it to take the width of one of their parts, a mere stroke.
+    """
+    if "glyf" not in font or "fpgm" in font:
+        return
+    program = Program()
+    program.fromAssembly(["PUSHB[ ]", "0", "POP[ ]"] * 3)
+    font["prep"] = newTable("prep")
+    font["prep"].program = program
+    font["maxp"].maxStackElements = max(font["maxp"].maxStackElements, 1)
+    for name in font["glyf"].keys():  # noqa: SIM118, it is no dict
+        for part in getattr(font["glyf"][name], "components", []):
+            part.flags &= ~USE_MY_METRICS
+
+
 def accent_greek(font: TTFont) -> None:
-    """Let accents stand on small Greek letters as on "o": above the middle, and as near."""
+    """Let accents stand on small Greek letters as on "o": above the middle, and as near.
+
+    The faces know where an accent stands on x and K, but not on λ or φ, and draw it behind them.
+    """
     glyphs, signs = font.getGlyphSet(), font.getBestCmap()
 
     def bounds(glyph: str) -> tuple[float, float, float, float]:
@@ -125,6 +147,7 @@ def write_fonts(app, exception) -> None:
             flavor="woff", layout_features=["kern", "liga", "mark", "ccmp"]
         )
         font = subset.load_font(str(packaged(path)), options)
+        keep_widths(font)
         accent_greek(font)
         cutter = subset.Subsetter(options)
         cutter.populate(unicodes=SIGNS if signs_only else LETTERS + SIGNS)
